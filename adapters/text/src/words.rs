@@ -278,7 +278,7 @@ mod tests {
             include_str!("words.rs"),
             include_str!("names.rs"),
             include_str!("command/effect.rs"),
-            include_str!("mask.rs"),
+            include_str!("mask/kind.rs"),
             include_str!("likeness.rs"),
         );
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/words");

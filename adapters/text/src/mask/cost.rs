@@ -3,7 +3,7 @@
 //! A cost without a currency may be a model's loss or a path's length, and the cost of a named thing
 //! is what somebody asked for. Both stay.
 
-use super::COSTS;
+use super::kind::COSTS;
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
 use super::number::Digits;

@@ -1,11 +1,10 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
+use super::kind::{FORGERY, Mask, Part, REQUESTS, Span};
 use super::label::{Label, Link, tail, without_links};
 use super::number::byte;
-use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
 use super::word_end::{self, Known, Letters};
-use super::{FORGERY, Mask, REQUESTS};
 use crate::list::{List, list};
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands

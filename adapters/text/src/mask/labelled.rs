@@ -1,11 +1,11 @@
 //! Numbers that the words beside them make volatile: `elapsed_ms=412`, `tokens left: 81022`.
 
+use super::kind::{Mask, Masks, Part, Span};
 use super::label::{Label, Word};
 use super::number::{Digits, byte, digits_end};
-use super::pieces::{Part, Span};
 use super::scan::gap;
 use super::word_end::{AHEAD, Letters};
-use super::{Mask, Masks, cost, elapsed, step, tokens};
+use super::{cost, elapsed, step, tokens};
 
 /// A number and the label in front of it.
 pub(super) struct Labelled<'t> {
@@ -110,8 +110,8 @@ pub(super) fn word_behind(text: &[u8], at: usize) -> Option<(Word, usize)> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::kind::{COSTS, SPANS};
     use super::super::label;
-    use super::super::{COSTS, SPANS};
     use super::{AHEAD, Digits, Masks, by_label};
 
     /// The words that the judges look for, as their sources spell them.

@@ -1,10 +1,10 @@
 //! Rows of decimal digits: times, durations, process ids, ports, labelled counters, and numbers.
 
+use super::kind::{Mask, Masks, Part, Span};
 use super::label::without_end;
-use super::pieces::{Part, Span};
 use super::scan::{gap, gap_before, is_blank, is_of, kind};
 use super::word_end::{self, AHEAD, BEHIND, Letters};
-use super::{Mask, Masks, id, label, labelled, time};
+use super::{id, label, labelled, time};
 use crate::phrases::texts;
 
 /// Returns the byte at `at`, or 0 outside of the text.

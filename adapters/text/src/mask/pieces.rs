@@ -1,7 +1,8 @@
 //! The walk over a text: pieces that count, numbers, and what is masked.
 
+use super::kind::{Mask, Masker, Masks, Part, Span};
 use super::scan::{ESCAPE, Places, is_blank};
-use super::{Mask, Masker, Masks, hex, id, label, number, path};
+use super::{hex, id, label, number, path};
 
 /// Receives the pieces of a text in order.
 pub(crate) trait Sink {
@@ -26,29 +27,6 @@ pub(crate) trait Sink {
 pub(super) struct Pieces<'t> {
     masker: Masker<'t>,
     pub(super) text: &'t [u8],
-}
-
-/// The text found at a position.
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) part: Part,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Part {
-    /// A number that counts.
-    Number,
-    /// Only white space and terminal controls: the white space that is written for them.
-    Blank(Option<u8>),
-    /// Volatile text that this mask or a counter of the host covers.
-    Masked(Option<Mask>),
-}
-
-impl Part {
-    pub(super) const fn of(mask: Mask) -> Self {
-        Self::Masked(Some(mask))
-    }
 }
 
 impl<'t> Pieces<'t> {

@@ -4,9 +4,9 @@
 //! 17/200]`. The line does not describe the call. Without it, equal silent answers and equal
 //! one-line errors compare as equal.
 
+use super::kind::{LABELS, Mask, Masker, Masks};
 use super::pieces::Sink;
 use super::word_end::{self, BEHIND};
-use super::{LABELS, Mask, Masker, Masks};
 use crate::find;
 
 /// The longest such line, in bytes.

@@ -3,8 +3,9 @@
 use core::fmt::{self, Write as _};
 use core::str;
 
+use super::Shown;
+use super::kind::Mask;
 use super::pieces::{Pieces, Sink};
-use super::{Mask, Shown};
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -90,7 +90,7 @@ const fn places(letters: Letters) -> [usize; 2] {
 
 /// The ends of the last words of labels, of the names of processes, and of months. The tests of `labelled` read the
 /// words of labels from the files that know them.
-pub(super) static AHEAD: Known = Known::new(super::AHEAD, true);
+pub(super) static AHEAD: Known = Known::new(super::kind::AHEAD, true);
 
 /// The beginnings of units, halves of a day, months, and the names of tokens, costs and steps.
-pub(super) static BEHIND: Known = Known::new(super::BEHIND, false);
+pub(super) static BEHIND: Known = Known::new(super::kind::BEHIND, false);
