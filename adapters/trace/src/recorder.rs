@@ -148,7 +148,8 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Notes that the input has at least one record of the format. No message, time or tokens are delivered before.
+    /// Notes that the input has at least one record of the format. No message, time or tokens are delivered before; a call
+    /// is such a record.
     pub(crate) fn recognise(&mut self) {
         self.recognised = true;
     }
@@ -207,6 +208,7 @@ impl<'s> Recorder<'s> {
         });
         self.workers[slot].step = Some(step);
         let index = self.trace.calls;
+        self.recognise();
         self.trace.calls += 1;
         self.trace.without_args += usize::from(args.known().is_none());
         (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
