@@ -31,7 +31,7 @@
 //! | step | file | to add something |
 //! |---|---|---|
 //! | what a host wraps around the answer is taken off | `envelope.rs` | a *wrapper*: a row of the table of its shape, and a text in `tests/answers/envelopes.txt` |
-//! | volatile lines at the ends are left out, and the rest becomes digests | `mask.rs` | a *mask*: a variant of [`Mask`], a branch of `mask/number.rs` or `mask/pieces.rs` that recognises it, the words beside it in `words/numbers.toml`, lines of `tests/masks/cases.txt` for what goes and for what stays |
+//! | volatile lines at the ends are left out, and the rest becomes digests | `mask.rs` | a *mask*: a variant of [`Mask`] in `mask/kind.rs`, a branch of `mask/number.rs` or `mask/pieces.rs` that recognises it, the words beside it in `words/numbers.toml`, lines of `tests/masks/cases.txt` for what goes and for what stays |
 //! | the lines at the ends are looked up once | `body.rs` | nothing: all readers take their lines from it |
 //! | readers ask whether the call failed, waits, found nothing or says nothing | `report/`, `pending.rs`, `nothing.rs`, `silence.rs` | a *word*: in lower case, in the list of its idea in `words/`. A list whose filter would pass the word over does not compile. Lines of `tests/answers` show its effect. A runner of tests is a file in `report/`, and texts in `tests/report/suites.txt` |
 //! | if a loop fails, the [`Cause`] is looked for | `cause.rs` | a *cause*: a name, sentences and phrases in `words/cause.toml`, a row of `SIGNS`, a variant of [`CauseKind`], and a text in `tests/answers/causes.txt` |

@@ -1,4 +1,4 @@
-//! The kinds of volatile text, sets of them, and what stands at a position of a text.
+//! The kinds of volatile text, sets of them, the words that show them, and what stands at a position of a text.
 
 use super::counter::Counter;
 use crate::list::List;
@@ -168,6 +168,7 @@ pub(super) struct Span {
     pub(super) part: Part,
 }
 
+/// What stands in a span.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     /// A number that counts.
