@@ -1,14 +1,11 @@
-//! The table of formats, `formats.txt`: what in an object shows that it belongs to a format.
+//! The tests in `formats.txt`: what in an object shows that it belongs to a format.
 
 use std::sync::{LazyLock, OnceLock};
 
-use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
-use crate::formats::{self, Format};
-
-/// The table, whose head describes its rows.
-const TABLE: &str = include_str!("formats.txt");
+use crate::format::{Format, columns};
+use crate::formats;
 
 /// The fields of an object near the beginning of an input. If the input was cut off inside a field,
 /// the field is null.
@@ -70,32 +67,6 @@ fn bit(name: &str) -> u64 {
 /// Returns whether an object alone on a line is a whole document of any format.
 pub(crate) fn is_document(fields: &Fields) -> bool {
     ROWS.iter().any(|row| row.clue.is_none() && row.holds(fields))
-}
-
-/// Returns the error for an input without a record of the format.
-pub(crate) fn missing(format: Format) -> &'static str {
-    let error = |columns: Vec<&'static str>| match columns[..] {
-        [name, "missing", error] if name == format.name() => Some(error),
-        _ => None,
-    };
-    columns().find_map(error).unwrap_or("no record of the format")
-}
-
-/// Returns the columns of each row of the table.
-fn columns() -> impl Iterator<Item = Vec<&'static str>> {
-    // `str::split` takes longer to prepare the search of a text than this does to end it.
-    let separator = Finder::new(" | ");
-    let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    rows.map(move |row| {
-        let mut columns = Vec::with_capacity(5);
-        let mut rest = row;
-        while let Some(at) = separator.find(rest.as_bytes()) {
-            columns.push(&rest[..at]);
-            rest = &rest[at + separator.needle().len()..];
-        }
-        columns.push(rest);
-        columns
-    })
 }
 
 /// The rows with tests, format by format. The tests are read when they are needed: mostly, few are.
@@ -338,6 +309,7 @@ fn list<'a>(fields: &'a Fields, key: &str) -> &'a [Value] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::missing;
 
     /// Returns whether a row and all of its tests can be read.
     fn can_be_read(columns: &[&'static str]) -> bool {

@@ -9,21 +9,12 @@ use memchr::memchr;
 use serde_json::Value;
 
 use crate::clue::{self, Clue, Fields, Place, Strength};
-use crate::formats::{Format, Layouts};
+use crate::format::{Format, Layout, Layouts};
 use crate::log;
 use crate::packed;
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
 use crate::pull::is_json;
-
-/// The way in which an input is cut into records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// One record a line.
-    Lines,
-    /// One JSON document with a list of records.
-    Document,
-}
 
 /// The format and the layout of an input, and the reason for the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::io::BufRead;
 
 use serde::de::{Deserializer, Visitor};
 
-use crate::detect::Layout;
 use crate::event::Tokens;
 use crate::field::{Raw, check, checked_object, text_of_json};
+use crate::format::{Layout, Lists};
 use crate::lines;
 use crate::object::{Object, raw};
 use crate::problem::{Done, Problem};
@@ -24,23 +24,6 @@ const USAGE: &str = "usage";
 /// The fields with the tokens of an answer or of the run, each with the field that holds it.
 const INNER_USAGE: [(&str, &str); 3] =
     [("response", USAGE), ("info", "model_stats"), ("metrics", "accumulated_token_usage")];
-
-/// The keys of a document's lists of records.
-#[derive(Clone, Copy)]
-pub(crate) enum Lists {
-    /// The first list that is not empty holds the whole run. The others repeat it.
-    First(&'static [&'static str]),
-    /// The lists hold the run one after the other.
-    All(&'static [&'static str]),
-}
-
-impl Lists {
-    const fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::First(keys) | Self::All(keys) => keys,
-        }
-    }
-}
 
 /// A part of a document that a format needs.
 pub(crate) enum Part<'a> {

@@ -29,6 +29,7 @@ mod detect;
 mod document;
 mod event;
 mod field;
+mod format;
 mod formats;
 mod lines;
 mod log;
@@ -49,15 +50,18 @@ mod stream;
 mod tables;
 mod time;
 mod tool_result;
+mod trace;
 
 use std::io::{BufRead, BufReader};
 
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
+pub use format::{Format, UnknownFormat};
 pub use formats::opencode::opencode_tool;
-pub use formats::{Format, UnknownFormat};
 pub use notes::error_without_notes;
-pub use problem::{Problem, ProblemKind};
+pub use problem::{LINE_BYTES_MAX, Problem, ProblemKind};
+pub use recorder::WORKERS_MAX;
 pub use tool_result::{ToolResult, text_of};
+pub use trace::{NOTES_MAX, PROBLEMS_MAX, Trace};
 
 use detect::Detection;
 use outline::outline;
@@ -65,78 +69,8 @@ use packed::Packing;
 use prefix::Replay;
 use recorder::Recorder;
 
-/// The longest line, or element of a document, that is read.
-///
-/// A record holds at most a screenshot or two as base64, some MiB each. A longer line belongs to
-/// another kind of file, and reading it would need as much memory.
-pub const LINE_BYTES_MAX: usize = 64 << 20;
-
-/// The most workers of an input that are followed at a time. A swarm in one file has fewer.
-///
-/// If there are more, the one that was idle for longest is forgotten, and counts as another worker if
-/// it returns. [`Trace::forgotten`] counts them.
-pub const WORKERS_MAX: usize = 100_000;
-
-/// The number of problems that a [`Trace`] keeps: enough to see what is wrong with a file.
-pub const PROBLEMS_MAX: usize = 16;
-
-/// The number of calls with a message of this project that a [`Trace`] keeps.
-pub const NOTES_MAX: usize = 1024;
-
 /// The bytes of an [outline](outline::outline) in which a format is looked for.
 const OUTLINE_BYTES_MAX: usize = 256 * 1024;
-
-/// A summary of an input that was read.
-///
-/// ```
-/// use unstuck_trace::{Format, read};
-///
-/// let file = br#"{"type":"call","tool":"bash","result":"no","is_error":true}
-/// not JSON"#;
-/// let trace = read(&file[..], None, &mut |_| {})?;
-/// assert_eq!((trace.format, trace.calls, trace.errors), (Format::NATIVE, 1, Some(1)));
-/// assert_eq!((trace.skipped, trace.problems[0].line), (1, Some(2)));
-/// # Ok::<(), unstuck_trace::Problem>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
-    /// The format: named by the caller, or recognised.
-    pub format: Format,
-    /// The keys by which the format was recognised, or a note that the caller named it.
-    pub reason: &'static str,
-    /// The first run's name, if the file has one.
-    pub session: Option<String>,
-    /// The number of runs: one, and one more for each [`Event::Begin`].
-    pub runs: usize,
-    /// The number of calls that were delivered.
-    pub calls: usize,
-    /// The number of calls whose arguments the recording left out ([`Args::Absent`]), or that hold a
-    /// value which a program has hidden, such as `<redacted>`. They are judged by their tools and
-    /// failures alone.
-    pub without_args: usize,
-    /// The number of workers that issued calls, added up over all runs.
-    pub workers: usize,
-    /// The number of workers that were forgotten, because there were more than [`WORKERS_MAX`].
-    pub forgotten: usize,
-    /// The number of calls that failed. `None` if the format has no flag for failures, for example
-    /// OpenAI's, or if the file could have flagged failures and never did, as Codex's can. A failure
-    /// that a file reports after the result is counted here, but is not in [`Outcome::failed`].
-    pub errors: Option<usize>,
-    /// The tokens of all answers, added up. `None` if the file has none.
-    pub tokens: Option<Tokens>,
-    /// The earliest time of a record, in milliseconds since 1970-01-01 00:00 UTC. `None` if the file has no
-    /// times.
-    pub begin: Option<u64>,
-    /// The latest time of a record, like `begin`.
-    pub end: Option<u64>,
-    /// The calls at which the file has a message of this project, by [`Call::index`] in rising order: the call that was
-    /// refused, or about the latest one before a note. The first [`NOTES_MAX`] of them.
-    pub notes: Vec<usize>,
-    /// The number of lines or elements that could not be read, wholly or in part.
-    pub skipped: usize,
-    /// The first [`PROBLEMS_MAX`] of them.
-    pub problems: Vec<Problem>,
-}
 
 /// Reads one transcript and delivers its events to `sink`, in the order of the file.
 ///
@@ -167,9 +101,10 @@ fn read_text(
     let Detection { format, layout, reason, is_log, .. } = choose(&mut input, from)?;
     let mut recorder = Recorder::new(format, sink);
     if is_log {
-        format.read(&mut BufReader::new(log::Records::new(input)), layout, &mut recorder);
+        let mut records = BufReader::new(log::Records::new(input));
+        formats::read(format, &mut records, layout, &mut recorder);
     } else {
-        format.read(&mut input, layout, &mut recorder);
+        formats::read(format, &mut input, layout, &mut recorder);
     }
     recorder.finish(reason)
 }

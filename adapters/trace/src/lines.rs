@@ -4,8 +4,7 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use memchr::memchr;
 
-use crate::LINE_BYTES_MAX;
-use crate::problem::{Done, ProblemKind};
+use crate::problem::{Done, LINE_BYTES_MAX, ProblemKind};
 use crate::recorder::Recorder;
 
 /// Replays the lines of an input, whatever they are, and reports those that cannot be read.

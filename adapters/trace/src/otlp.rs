@@ -64,7 +64,7 @@ use crate::pull::is_json;
 
 pub use assembler::{Assembler, Counts, Limits};
 pub use decode::spans_of_json;
-pub(crate) use decode::{RESOURCES, checked_request, id_of_text};
+pub(crate) use decode::{checked_request, id_of_text};
 pub use dialect::{is_read, is_read_of_resource};
 pub use name::cut_names;
 pub use room::Room;

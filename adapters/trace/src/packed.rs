@@ -18,6 +18,7 @@ use std::rc::Rc;
 use flate2::bufread::MultiGzDecoder;
 
 use self::zstd::Frames;
+use crate::problem::LINE_BYTES_MAX;
 
 pub(crate) use self::zip::{first_member, members};
 
@@ -25,7 +26,7 @@ pub(crate) use self::zip::{first_member, members};
 const RATIO_MAX: u64 = 1032;
 
 /// The bytes that any archive may unpack to. Small ones of equal lines pack better than that.
-const UNPACKED_FREE: u64 = crate::LINE_BYTES_MAX as u64;
+const UNPACKED_FREE: u64 = LINE_BYTES_MAX as u64;
 
 /// The bytes that are unpacked at a time. A piece with a broken byte in it is lost.
 const PIECE_BYTES: usize = 8 * 1024;

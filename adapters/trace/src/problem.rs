@@ -2,8 +2,13 @@
 
 use core::fmt;
 
-use crate::Format;
-use crate::clue;
+use crate::format::{self, Format};
+
+/// The longest line, or element of a document, that is read.
+///
+/// A record holds at most a screenshot or two as base64, some MiB each. A longer line belongs to
+/// another kind of file, and reading it would need as much memory.
+pub const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// A part of an input that could not be read.
 ///
@@ -101,7 +106,7 @@ pub enum ProblemKind {
         /// The message of its own problem, with the line in the file.
         message: String,
     },
-    /// A line or an element is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
+    /// A line or an element is longer than [`LINE_BYTES_MAX`].
     TooLong,
 }
 
@@ -159,7 +164,7 @@ impl fmt::Display for ProblemKind {
                     "not recognised as a trace; read are: {names}; `--from` names one of these"
                 )
             }
-            Self::NoRecord { format } => out.write_str(clue::missing(*format)),
+            Self::NoRecord { format } => out.write_str(format::missing(*format)),
             Self::Io { message } => write!(out, "reading failed: {message}"),
             Self::NotUtf8 { column } => {
                 write!(out, "not UTF-8 at byte {column}: expected JSON in UTF-8")
@@ -174,7 +179,7 @@ impl fmt::Display for ProblemKind {
             Self::ForeignPart { message } => out.write_str(message),
             Self::Member { name, message } => write!(out, "{name} in the archive: {message}"),
             Self::TooLong => {
-                write!(out, "longer than {} MiB: expected one record", crate::LINE_BYTES_MAX >> 20)
+                write!(out, "longer than {} MiB: expected one record", LINE_BYTES_MAX >> 20)
             }
         }
     }

@@ -5,17 +5,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::costs::Answers;
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
-use crate::formats::{Failures, Format};
+use crate::format::{Failures, Format};
 use crate::notes;
 use crate::pairing::{Pairing, digest};
-use crate::problem::{Done, Problem, ProblemKind};
-use crate::{NOTES_MAX, PROBLEMS_MAX, Trace, WORKERS_MAX};
+use crate::problem::{Done, LINE_BYTES_MAX, Problem, ProblemKind};
+use crate::trace::{NOTES_MAX, PROBLEMS_MAX, Trace};
+
+/// The most workers of an input that are followed at a time. A swarm in one file has fewer.
+///
+/// If there are more, the one that was idle for longest is forgotten, and counts as another worker if
+/// it returns. [`Trace::forgotten`] counts them.
+pub const WORKERS_MAX: usize = 100_000;
 
 /// The worker of a record without a worker's name.
 pub(crate) const MAIN: &str = "main";
 
 /// The bytes of text, over all workers, that are held back until it is known whether a call follows.
-pub(crate) const HELD_BYTES_MAX: usize = crate::LINE_BYTES_MAX;
+pub(crate) const HELD_BYTES_MAX: usize = LINE_BYTES_MAX;
 
 /// Numbers the events of one input and delivers them.
 pub(crate) struct Recorder<'s> {

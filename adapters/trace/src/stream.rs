@@ -8,9 +8,8 @@ use std::io::{BufRead, ErrorKind};
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::LINE_BYTES_MAX;
 use crate::field::text_of_json;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{LINE_BYTES_MAX, Problem, ProblemKind};
 use crate::pull::{ONES, below, equal};
 
 /// The number of bytes that are taken from the input at a time.

@@ -14,9 +14,9 @@
 use std::collections::HashMap;
 
 use super::prelude::*;
-use crate::LINE_BYTES_MAX;
 use crate::lines::Lines;
 use crate::pairing::digest;
+use crate::problem::LINE_BYTES_MAX;
 
 /// An entry of the session.
 struct Entry {

@@ -15,12 +15,12 @@ use super::dialect::{is_read, is_read_of_resource};
 use super::name::cut_names;
 use super::{Room, Span, SpanEvent, Status};
 use crate::field::{check, kind_of, text_of_json};
+use crate::format::RESOURCES;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::pull::Pull;
 
-/// The names of the list of a request, and of those of a resource and of a scope.
-pub(crate) const RESOURCES: &[&str] = &["resourceSpans", "resource_spans"];
+/// The names of the lists of a resource and of a scope.
 const SCOPES: &[&str] = &["scopeSpans", "scope_spans", "instrumentationLibrarySpans"];
 const SPANS: &[&str] = &["spans"];
 

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::LINE_BYTES_MAX;
 use crate::formats::prelude::*;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
+use crate::problem::LINE_BYTES_MAX;
 
 /// The calls of all sessions that have not ended, in the order in which they began.
 #[derive(Default)]

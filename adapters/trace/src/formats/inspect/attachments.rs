@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use memchr::{memchr, memmem};
 use serde_json::value::RawValue;
 
-use crate::LINE_BYTES_MAX;
 use crate::field::Raw;
+use crate::problem::LINE_BYTES_MAX;
 
 /// The beginning of a text that names an attachment.
 const NAME: &str = "\"attachment://";

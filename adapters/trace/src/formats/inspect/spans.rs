@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::WORKERS_MAX;
-use crate::recorder::MAIN;
+use crate::recorder::{MAIN, WORKERS_MAX};
 
 /// The open spans, each with the worker of its events.
 ///
