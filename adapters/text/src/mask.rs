@@ -10,6 +10,7 @@
 mod cost;
 mod counter;
 mod digest;
+mod digits;
 mod elapsed;
 mod hex;
 mod id;

@@ -3,10 +3,10 @@
 //! A cost without a currency may be a model's loss or a path's length, and the cost of a named thing
 //! is what somebody asked for. Both stay.
 
+use super::digits::Digits;
 use super::kind::COSTS;
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
-use super::number::Digits;
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;

@@ -4,8 +4,8 @@ use memchr::memchr;
 use unstuck_core::Digest;
 use unstuck_json::{Hash64 as _, Rapid};
 
+use super::digits::digits_end;
 use super::kind::Mask;
-use super::number::digits_end;
 use super::pieces::{Pieces, Sink};
 use super::scan::is_blank;
 use crate::find::few;

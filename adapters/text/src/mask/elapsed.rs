@@ -1,9 +1,9 @@
 //! Durations without a unit, by their label: `elapsed_ms=412`, `took 14`, `Wall time: 0.4`.
 
+use super::digits::{byte, digits_end};
 use super::kind::SPANS;
 use super::label::Link;
 use super::labelled::{Labelled, amount, goes_on};
-use super::number::{byte, digits_end};
 use super::scan::gap;
 
 /// The end of the duration that has this label.

@@ -3,8 +3,8 @@
 //! A hash has at least seven digits, a letter and a digit: `deadbeef` is a word, and 4096000 is a size. One
 //! in twelve random hashes of seven digits looks like a number and stays.
 
+use super::digits::byte;
 use super::kind::{Mask, Masks, Part, Span};
-use super::number::byte;
 
 /// The fewest digits of a hash: what `git` abbreviates commits to.
 const HASH_MIN: usize = 7;

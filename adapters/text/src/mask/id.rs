@@ -1,8 +1,8 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
+use super::digits::byte;
 use super::kind::{FORGERY, Mask, Part, REQUESTS, Span};
 use super::label::{Label, Link, tail, without_links};
-use super::number::byte;
 use super::scan::{is_of, kind};
 use super::word_end::{self, Known, Letters};
 use crate::list::{List, list};

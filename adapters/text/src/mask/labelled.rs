@@ -1,8 +1,8 @@
 //! Numbers that the words beside them make volatile: `elapsed_ms=412`, `tokens left: 81022`.
 
+use super::digits::{Digits, byte, digits_end};
 use super::kind::{Mask, Masks, Part, Span};
 use super::label::{Label, Word};
-use super::number::{Digits, byte, digits_end};
 use super::scan::gap;
 use super::word_end::{AHEAD, Letters};
 use super::{cost, elapsed, step, tokens};

@@ -1,7 +1,7 @@
 //! The made-up parts of paths under temporary folders.
 
+use super::digits::ends_with;
 use super::kind::{Mask, Part, Span};
-use super::number::ends_with;
 
 /// Folders whose entries come and go.
 const FOLDERS: [&[u8]; 4] = [b"/tmp/", b"\\Temp\\", b"/T/", b"/tmp\\"];

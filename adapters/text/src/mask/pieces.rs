@@ -1,5 +1,6 @@
 //! The walk over a text: pieces that count, numbers, and what is masked.
 
+use super::digits::Digits;
 use super::kind::{Mask, Masker, Masks, Part, Span};
 use super::scan::{ESCAPE, Places, is_blank};
 use super::{hex, id, label, number, path};
@@ -119,7 +120,7 @@ fn find(
 /// Returns the number or the volatile text around the digits at `place`, which are the first of
 /// their row.
 fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> Span {
-    let row = number::Digits::at(text, place);
+    let row = Digits::at(text, place);
     if masker.counters.is_empty() && number::is_of_a_line(text, &row) {
         return Span { start: place, end: row.end, part: Part::Number };
     }
@@ -132,7 +133,7 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> S
 
 /// Like [`digits`], but tries every mask.
 #[inline(never)]
-fn closely(masker: Masker<'_>, text: &[u8], row: number::Digits, words: &mut Words) -> Span {
+fn closely(masker: Masker<'_>, text: &[u8], row: Digits, words: &mut Words) -> Span {
     let place = row.start;
     let is_coloured = words.control == Some(place);
     let tail = label::tail(text, place, words.floor);
@@ -246,7 +247,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::{Masks, Part, Words, closely, number};
+    use super::{Digits, Masks, Part, Words, closely, number};
 
     /// Parts of texts with numbers: signs, units, months, labels, and digits.
     const PARTS: &[&str] = &crate::phrases::texts![
@@ -268,7 +269,7 @@ mod tests {
             };
             for place in (0..bytes.len()).filter(|&at| is_first(at)) {
                 for floor in [0, place / 2, place] {
-                    let row = number::Digits::at(bytes, place);
+                    let row = Digits::at(bytes, place);
                     if number::is_plain(bytes, &row, floor) {
                         let mut words = Words { floor, ..Words::default() };
                         let end = row.decimal;
@@ -289,7 +290,7 @@ mod tests {
         let bytes = text.as_bytes();
         let first = |&at: &usize| bytes[at].is_ascii_digit() && !bytes[at - 1].is_ascii_digit();
         let rows: Vec<_> = (1..bytes.len()).filter(first).collect();
-        let is_plain = |at: &&usize| number::is_plain(bytes, &number::Digits::at(bytes, **at), 0);
+        let is_plain = |at: &&usize| number::is_plain(bytes, &Digits::at(bytes, **at), 0);
         let plain = rows.iter().filter(is_plain).count();
         assert!(plain * 4 >= rows.len() * 3, "{plain} of {}", rows.len());
     }

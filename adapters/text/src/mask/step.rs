@@ -1,7 +1,7 @@
 //! The steps of a scaffold, by their label and with their total: `[step 17/200]`, `turn 4 of 30`.
 
+use super::digits::{Digits, byte, digits_end};
 use super::labelled::{Labelled, goes_on, is_inner, word_behind};
-use super::number::{Digits, byte, digits_end};
 use super::scan::{gap, is_blank};
 
 /// The end of the number of the step that has this label.

@@ -1,6 +1,6 @@
 //! Times, dates and durations, as programs write them.
 
-use super::number::{Digits, byte, digits_end, ends_with};
+use super::digits::{Digits, byte, digits_end, ends_with};
 use super::scan::{gap, gap_before, is_blank};
 use crate::phrases::texts;
 

@@ -1,8 +1,8 @@
 //! Tokens and the room in a context: `tokens left: 81022`, `prompt_tokens=12`, `81022 tokens`.
 
+use super::digits::{Digits, byte};
 use super::label::Link;
 use super::labelled::{Labelled, amount, is_inner, word_behind};
-use super::number::{Digits, byte};
 use super::scan::{gap, is_blank};
 
 /// The fewest digits of a number of tokens that no other word makes certain: a parser and a wallet
