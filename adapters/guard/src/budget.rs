@@ -4,6 +4,7 @@
 //! counts nothing.
 
 mod account;
+mod spending;
 
 use std::fmt;
 use std::ops::{Add, AddAssign};

@@ -11,6 +11,11 @@ use unstuck_text::CauseKind;
 use crate::payload::ToolOutput;
 use crate::wording::Wording;
 
+/// The largest number of blocked calls of one loop. The last of them ends the run: an agent that insists
+/// on a refused call does not get out by itself, and each refusal costs a turn of the model. `balanced`
+/// itself ends a streak at the third.
+pub const BLOCKS_MAX: u8 = 5;
+
 /// The name of an announced call, for its outcome. It is valid for the guard that issued it.
 ///
 /// ```

@@ -18,7 +18,7 @@ use crate::asked::Asked;
 use crate::budget::Account;
 use crate::builder::{Builder, Mode, Ruling, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
-use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
+use crate::decision::{BLOCKS_MAX, Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
 use crate::known::{KnownCalls, KnownResults};
 use crate::past::Past;
@@ -35,11 +35,6 @@ const WINDOW: usize = 64;
 const OPEN: usize = 32;
 
 pub(crate) type Engine = Detector<'static, WINDOW, OPEN>;
-
-/// The largest number of blocked calls of one loop. The last of them ends the run: an agent that insists
-/// on a refused call does not get out by itself, and each refusal costs a turn of the model. `balanced`
-/// itself ends a streak at the third.
-pub const BLOCKS_MAX: u8 = 5;
 
 /// The largest number of loops of a run that are distinguished when loops are counted.
 const LOOPS_MAX: usize = 16;

@@ -102,9 +102,9 @@ pub use chat::{
 pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
 #[cfg(feature = "clues")]
 pub use decision::Clue;
-pub use decision::{Cause, Decision, Evidence, Message, SIGN, Ticket};
+pub use decision::{BLOCKS_MAX, Cause, Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
-pub use guard::{BLOCKS_MAX, Guard};
+pub use guard::Guard;
 pub use payload::{Payload, ToolOutput};
 pub use recovery::{GitError, GitWorkTree, Recovery, RecoveryError, SavedState, Undone, WentBack};
 pub use unstuck_core::{
