@@ -12,9 +12,9 @@ use tempfile::TempPath;
 use terminal_size::{Width, terminal_size_of};
 use textwrap::Options;
 use unstuck::Evidence;
+use unstuck_report::failure::Failure;
 use unstuck_report::recurring::{TOOL_MAX, result, what_recurs};
 use unstuck_report::shown::{COLUMNS, is_hidden, plain, tool_name};
-use unstuck_report::writer::Failure;
 
 use crate::exit::Exit;
 

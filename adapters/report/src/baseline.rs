@@ -8,9 +8,9 @@ use std::io::BufRead;
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId};
 
+use crate::line::SCHEMA;
 use crate::replay::ReplayFinding;
 use crate::shown::{COLUMNS, counted, plain, shortened, tool_name};
-use crate::writer::json::SCHEMA;
 
 /// The most loops that are listed as gone in a text.
 const LISTED_MAX: usize = 20;

@@ -14,9 +14,11 @@ pub mod config;
 pub mod cost;
 pub mod draw;
 pub mod effect;
+pub mod failure;
 pub mod groups;
 pub mod html;
 pub mod json;
+pub mod line;
 pub mod mistake;
 mod page;
 pub mod parts;
@@ -31,14 +33,15 @@ mod table;
 pub mod words;
 pub mod writer;
 
-use std::fmt;
 use std::io::BufRead;
 
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Problem, Trace, read};
 
 pub use crate::config::Config;
-pub use crate::config::choice::{PolicyChoice, config_of_json};
+pub use crate::config::choice::{
+    PolicyChoice, WrongPolicy, check_config, check_policy, config_of_json,
+};
 pub use crate::html::IncludeArgs;
 pub use crate::page::{Page, Part};
 pub use crate::recurring::what_recurs;
@@ -48,49 +51,6 @@ pub use crate::replay::{Excerpt, Location, ReplayFinding, ResultLine};
 pub use crate::report::{Report, Settings, too_many_workers};
 pub use crate::rows::{FindingRow, Rows, RunRow};
 pub use crate::shown::plain;
-
-/// Returns the policy that the TOML text `config` describes, in the format of `--config`. It stays in
-/// memory.
-///
-/// # Errors
-///
-/// The first mistake in the text.
-pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
-    Ok(check_config(config)?.preset)
-}
-
-/// Like [`check_policy`], and returns the budget and the prices in the text as well.
-///
-/// # Errors
-///
-/// The first mistake in the text.
-pub fn check_config(config: &str) -> Result<Config, WrongPolicy> {
-    config::config_of(config).map_err(|mistake| {
-        let (line, column) = mistake.place(config);
-        let (what, quote) = (mistake.what().to_owned(), mistake.quote(config));
-        WrongPolicy { line, column, what, quote }
-    })
-}
-
-/// A mistake in the TOML text of a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongPolicy {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column in characters, counted from 1.
-    pub column: usize,
-    /// One sentence that says what is wrong.
-    pub what: String,
-    /// The line with the mistake marked, like a compiler.
-    pub quote: String,
-}
-
-impl fmt::Display for WrongPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, what, quote } = self;
-        write!(f, "line {line}, column {column}: {what}\n{quote}")
-    }
-}
 
 /// A recorded run and its findings.
 #[derive(Debug)]

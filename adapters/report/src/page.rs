@@ -12,11 +12,11 @@ use unstuck_trace::Problem;
 
 use crate::html::{Html, IncludeArgs};
 use crate::json::json;
+use crate::line;
 use crate::recurring::what_recurs;
 use crate::replay::ReplayFinding;
 use crate::report::{Observer, Report, Settings};
 use crate::shown::plain;
-use crate::writer;
 
 /// The most findings of one run in its JSON.
 const FINDINGS_MAX: usize = 10_000;
@@ -60,7 +60,7 @@ impl Page {
         let (findings, loops) = findings.finish();
         Ok(Part {
             html: self.html.take(&report).map(Markup::into_string),
-            json: writer::json::line(&report, findings),
+            json: line::line(&report, findings),
             loops: json(&RunLine { name: plain(name), loops }),
         })
     }
@@ -131,7 +131,7 @@ impl Observer for Findings {
         if self.json.len() == FINDINGS_MAX {
             return None;
         }
-        self.json.push((found.calls_before, writer::json::finding(found, None)));
+        self.json.push((found.calls_before, line::finding(found, None)));
         let one = LoopLine::of(found);
         self.loops
             .entry((found.finding.loop_id, Arc::clone(&found.worker)))

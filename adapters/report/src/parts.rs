@@ -9,12 +9,12 @@ use unstuck_text::Preset;
 use unstuck_trace::{Event, Problem};
 
 use crate::baseline::Compared;
+use crate::line;
 use crate::recurring::what_recurs;
 use crate::replay::{LoopPrefix, Replay, ReplayFinding, Wanted};
 use crate::report::{Novelty, Observer, Report, Settings};
 use crate::rows::FindingRow;
 use crate::spool::Spool;
-use crate::writer::json;
 
 /// The most loops that are listed if an id names none of them, or several.
 pub const NAMED_MAX: usize = 20;
@@ -167,7 +167,7 @@ impl Observer for Parts {
     fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
         let is_known = self.compared.as_mut().map(|compared| compared.take(found));
         if let Some(lines) = &mut self.lines {
-            let line = json::finding(found, is_known.map(Novelty::of));
+            let line = line::finding(found, is_known.map(Novelty::of));
             lines.push(found.calls_before, line);
         }
         if let Some(rows) = &mut self.rows {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use crate::writer::Failure;
+use crate::failure::Failure;
 
 /// The bytes that are read from the file at a time, for each piece.
 const READ_BYTES: usize = 4096;

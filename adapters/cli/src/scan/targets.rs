@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum,
 use unstuck_core::Policy;
 use unstuck_report::baseline::Tally;
 use unstuck_report::effect::NoteEffect;
+use unstuck_report::failure::Failure;
 use unstuck_report::parts::{FullReport, Needs};
 use unstuck_report::writer::csv::Csv;
 use unstuck_report::writer::explain::Explanation;
@@ -23,7 +24,7 @@ use unstuck_report::writer::markdown::Markdown;
 use unstuck_report::writer::parquet::Parquet;
 use unstuck_report::writer::sarif::Sarif;
 use unstuck_report::writer::svg::Svg;
-use unstuck_report::writer::{Failure, Folder, Writer};
+use unstuck_report::writer::{Folder, Writer};
 
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::how;

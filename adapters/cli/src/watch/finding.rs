@@ -7,9 +7,9 @@ use unstuck_core::Action;
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::json::json;
+use unstuck_report::line::{FindingLine, SCHEMA};
 use unstuck_report::replay::{Excerpt, ReplayFinding};
 use unstuck_report::shown::{plain, shortened};
-use unstuck_report::writer::json::{FindingLine, SCHEMA};
 use unstuck_trace::otlp::{SpanId, TraceId, hexadecimal};
 
 /// The most calls that are listed as evidence, the latest ones.

@@ -2,13 +2,13 @@
 //! declared tools.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use toml::{Table, Value};
 use unstuck_text::{PRESETS, Preset};
 
-use super::{Config, named};
-use crate::check_config;
+use super::{Config, config_of, named};
 
 /// The default preset.
 const DEFAULT: &str = "balanced";
@@ -183,6 +183,49 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Returns the file of the rule set `name`, or `None` for a preset, which has no file.
 pub fn text(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().find(|published| published.name == name).map(|published| published.text)
+}
+
+/// Returns the policy that the TOML text `config` describes, in the format of `--config`. It stays in
+/// memory.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
+    Ok(check_config(config)?.preset)
+}
+
+/// Like [`check_policy`], and returns the budget and the prices in the text as well.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn check_config(config: &str) -> Result<Config, WrongPolicy> {
+    config_of(config).map_err(|mistake| {
+        let (line, column) = mistake.place(config);
+        let (what, quote) = (mistake.what().to_owned(), mistake.quote(config));
+        WrongPolicy { line, column, what, quote }
+    })
+}
+
+/// A mistake in the TOML text of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongPolicy {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// One sentence that says what is wrong.
+    pub what: String,
+    /// The line with the mistake marked, like a compiler.
+    pub quote: String,
+}
+
+impl fmt::Display for WrongPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, what, quote } = self;
+        write!(f, "line {line}, column {column}: {what}\n{quote}")
+    }
 }
 
 #[cfg(test)]

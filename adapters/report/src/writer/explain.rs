@@ -8,12 +8,13 @@ use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
 
 use crate::baseline::Tally;
+use crate::failure::Failure;
 use crate::parts::{Explainable, FullReport, NAMED_MAX, Needs};
 use crate::replay::{Explained, LoopPrefix};
 use crate::shown::{COLUMNS, counted, plain, shortened};
 use crate::table;
+use crate::writer::Writer;
 use crate::writer::human::WORKER_MAX;
-use crate::writer::{Failure, Writer};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -15,9 +15,10 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
 use crate::baseline::Tally;
+use crate::failure::Failure;
 use crate::parts::{FullReport, Needs};
 use crate::rows::{FindingRow, RunRow};
-use crate::writer::{Failure, Writer};
+use crate::writer::Writer;
 
 /// The columns, in the order in which [`cells`] returns them. They are also the columns of `scan_batches`
 /// in the package for Python.
