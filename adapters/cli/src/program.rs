@@ -43,6 +43,7 @@ pub fn run() -> ExitCode {
         Err(error) => return output::usage(error).unwrap_or_else(misused).into(),
     };
     let exit = match arguments.command {
+        Command::Scan(scan) if !scan.compare.is_empty() => calibrate::compare::run(&scan),
         Command::Scan(scan) => scan::run(&scan),
         Command::View(view) => view::run(&view),
         Command::Install(options) => agents::install::install(&options),

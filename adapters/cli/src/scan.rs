@@ -17,20 +17,16 @@ use unstuck_report::{Settings, too_many_workers};
 use unstuck_text::Preset;
 use unstuck_trace::Trace;
 
-use crate::calibrate::compare::{self, CandidateName};
 use crate::exit::Exit;
 use crate::output::{Closed, Output, complain, fail, remark};
 use crate::read::inputs::{self, Input, Inputs, same_file};
 use crate::read::jobs::read_in_order;
 use crate::sessions::transcripts;
-use options::{Only, Scan, Sort};
+use options::{CandidateName, Only, Scan, Sort};
 use targets::{OutputFormat, Target};
 
 pub(crate) fn run(scan: &Scan) -> Exit {
-    anstream::ColorChoice::from(scan.color).write_global();
-    if !scan.compare.is_empty() {
-        return compare::run(scan);
-    }
+    scan.set_colours();
     scan_all(scan).unwrap_or_else(|exit| exit)
 }
 

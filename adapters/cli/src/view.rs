@@ -1,5 +1,6 @@
 //! `unstuck view`: shows recorded runs in the terminal, and sessions that are going on.
 
+mod document;
 mod draw;
 mod load;
 mod state;

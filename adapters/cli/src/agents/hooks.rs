@@ -1,7 +1,5 @@
 //! The way in which an agent registers hooks.
 
-use super::plugin::Plugin;
-
 /// The entries that an agent's settings need so that it runs this program, or the plugin that runs it.
 #[derive(Debug)]
 pub(crate) struct Hooks {
@@ -85,4 +83,13 @@ impl HookEvent {
     pub(crate) const fn limited(self, limit: u32) -> Self {
         Self { limit: Some(limit), ..self }
     }
+}
+
+/// The source of a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plugin {
+    /// The part that every plugin has.
+    pub(super) common: &'static str,
+    /// The part that is written for one agent's events.
+    pub(super) own: &'static str,
 }

@@ -12,8 +12,7 @@ use unstuck_trace::Format;
 
 use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
-use super::hooks::{Form, Hooks};
-use super::plugin::Plugin;
+use super::hooks::{Form, Hooks, Plugin};
 use super::process::Needs;
 use super::published::Published;
 use super::reply::{Encoded, Reply};

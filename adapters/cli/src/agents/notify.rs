@@ -16,8 +16,7 @@ use std::process::{Child, Command, Stdio};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use serde::{Deserialize, Serialize};
-use unstuck::{Action, LoopId};
+use unstuck::Action;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::plain;
 
@@ -37,12 +36,6 @@ const FROM: &str = "--notify-at";
 
 /// The option of `unstuck notify` that says that a finding comes on standard input.
 const FOUND: &str = "--found";
-
-/// The agent of a finding of `unstuck mcp`.
-pub(crate) const PROXY: &str = "mcp";
-
-/// The most loops that are remembered. A loop that comes back after so many others is news again.
-const TOLD_MAX: usize = 64;
 
 /// The options that choose where a person is told of a loop, and when.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -130,25 +123,6 @@ fn rung(finding: &FindingRecord) -> Action {
         Said::Question => Action::Block,
         Said::Refusal => named(&finding.action).unwrap_or_default().max(Action::Block),
         Said::Stop => Action::Stop,
-    }
-}
-
-/// The loops of which a person was told, the latest ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Told(Vec<u64>);
-
-impl Told {
-    /// Adds the loop with this id. Returns whether a person was not told of it before.
-    pub(crate) fn add(&mut self, loop_id: LoopId) -> bool {
-        let loop_id = loop_id.bits();
-        if self.0.contains(&loop_id) {
-            return false;
-        }
-        if self.0.len() >= TOLD_MAX {
-            self.0.remove(0);
-        }
-        self.0.push(loop_id);
-        true
     }
 }
 

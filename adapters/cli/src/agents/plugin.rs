@@ -16,7 +16,7 @@ use unstuck::SIGN;
 use unstuck_trace::{Format, opencode_tool};
 
 use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json, needed, text};
-use super::hooks::Hooks;
+use super::hooks::{Hooks, Plugin};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Transcripts};
 use super::reply::{Encoded, Reply, Words};
 use super::settings::{Entry, Line};
@@ -58,15 +58,6 @@ const COMMAND: &str = "__COMMAND__";
 
 /// The line of a plugin that holds the command.
 const LINE: (&str, &str) = ("const COMMAND = ", ";");
-
-/// The source of a plugin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plugin {
-    /// The part that every plugin has.
-    common: &'static str,
-    /// The part that is written for one agent's events.
-    own: &'static str,
-}
 
 impl Plugin {
     const fn new(own: &'static str) -> Self {

@@ -22,4 +22,4 @@ pub(crate) use folder::Folder;
 #[cfg(feature = "fleet")]
 pub(crate) use folder::digest;
 pub(crate) use journal::{Entry, JOURNAL, LOG, Line, What};
-pub(crate) use session::{FindingRecord, Key, LoopRecord, Said, Session};
+pub(crate) use session::{FindingRecord, Key, LoopRecord, Said, Session, Told};

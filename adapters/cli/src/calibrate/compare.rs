@@ -9,11 +9,8 @@ mod written;
 
 use std::collections::HashSet;
 use std::convert::Infallible;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use unstuck_report::config;
 use unstuck_report::cost::Spent;
 use unstuck_report::mistake::Mistake;
 use unstuck_report::shown::{counted, plain};
@@ -25,7 +22,7 @@ use crate::output::{Closed, fail, remark};
 use crate::policy::options::preset;
 use crate::read::inputs::{Input, Inputs};
 use crate::read::jobs::read_in_order;
-use crate::scan::options::Scan;
+use crate::scan::options::{CandidateName, STEPS, Scan};
 use crate::scan::targets::OutputFormat;
 use crate::scan::{find, open};
 use crate::{policy, setup};
@@ -35,6 +32,7 @@ use written::{Bill, FORMATS, written};
 
 /// Compares the candidates of `--compare`.
 pub(crate) fn run(scan: &Scan) -> Exit {
+    scan.set_colours();
     compare(scan).unwrap_or_else(|exit| exit)
 }
 
@@ -128,48 +126,6 @@ impl Comparison {
                 bill.take(deed, is_good);
             }
         }
-    }
-}
-
-/// The beginning of the name of a limit of steps.
-const STEPS: &str = "steps:";
-
-/// A policy or a limit, as the command line names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CandidateName {
-    /// A policy that has a name.
-    Policy(String),
-    /// A policy in a file.
-    File(PathBuf),
-    /// A limit of the calls of a run.
-    Steps(NonZeroU32),
-}
-
-impl FromStr for CandidateName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(number) = text.strip_prefix(STEPS) {
-            return number.parse().map(Self::Steps).map_err(|_| {
-                format!("a limit of steps is a number of calls from 1 on, for example {STEPS}60")
-            });
-        }
-        if config::names().any(|name| name == text) {
-            return Ok(Self::Policy(text.to_owned()));
-        }
-        if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
-            return Ok(Self::File(text.into()));
-        }
-        let names: Vec<_> = config::names().collect();
-        let names = names.join(", ");
-        Err(format!("no policy has this name; expected {STEPS}N, a FILE.toml, or one of {names}"))
-    }
-}
-
-impl CandidateName {
-    /// Returns the file that is read for it, if there is one.
-    pub(crate) const fn file(&self) -> Option<&PathBuf> {
-        if let Self::File(path) = self { Some(path) } else { None }
     }
 }
 

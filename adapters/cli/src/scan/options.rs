@@ -1,18 +1,19 @@
 //! The options of `unstuck scan`.
 
-use std::path::PathBuf;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
 use unstuck_core::Action;
+use unstuck_report::config;
 use unstuck_report::cost::Price;
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::parts::FullReport;
 use unstuck_report::replay::LoopPrefix;
 use unstuck_trace::Format;
 
-use crate::calibrate::compare::CandidateName;
 use crate::exit::Exit;
 use crate::output::misused;
 use crate::policy::options::PolicyOptions;
@@ -173,6 +174,11 @@ impl FromStr for Age {
 }
 
 impl Scan {
+    /// Colours standard output and standard error as `--color` says.
+    pub(crate) fn set_colours(&self) {
+        anstream::ColorChoice::from(self.color).write_global();
+    }
+
     /// Returns the time before which files of folders are left out. A time before all clocks leaves out none.
     pub(crate) fn since(&self) -> Option<SystemTime> {
         SystemTime::now().checked_sub(self.since?.0)
@@ -227,6 +233,48 @@ pub(crate) fn from_names() -> Vec<&'static str> {
 fn fail_on_names() -> Vec<&'static str> {
     let actions = Action::ALL.into_iter().filter(|action| *action > Action::Proceed);
     actions.map(Action::name).chain([NEW, "never"]).collect()
+}
+
+/// The beginning of the name of a limit of steps.
+pub(crate) const STEPS: &str = "steps:";
+
+/// A policy or a limit, as the command line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CandidateName {
+    /// A policy that has a name.
+    Policy(String),
+    /// A policy in a file.
+    File(PathBuf),
+    /// A limit of the calls of a run.
+    Steps(NonZeroU32),
+}
+
+impl FromStr for CandidateName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(number) = text.strip_prefix(STEPS) {
+            return number.parse().map(Self::Steps).map_err(|_| {
+                format!("a limit of steps is a number of calls from 1 on, for example {STEPS}60")
+            });
+        }
+        if config::names().any(|name| name == text) {
+            return Ok(Self::Policy(text.to_owned()));
+        }
+        if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
+            return Ok(Self::File(text.into()));
+        }
+        let names: Vec<_> = config::names().collect();
+        let names = names.join(", ");
+        Err(format!("no policy has this name; expected {STEPS}N, a FILE.toml, or one of {names}"))
+    }
+}
+
+impl CandidateName {
+    /// Returns the file that is read for it, if there is one.
+    pub(crate) const fn file(&self) -> Option<&PathBuf> {
+        if let Self::File(path) = self { Some(path) } else { None }
+    }
 }
 
 #[cfg(test)]

@@ -1,29 +1,14 @@
 //! Draws the state as lines, exactly as many as the terminal has.
 
-mod run;
-
 use anstyle::{AnsiColor, Style};
 use unstuck_report::shown::{counted, shortened};
 use unstuck_report::words::name;
 
 use super::state::{Open, Page, Row, State};
-use super::text::{Line, ending};
-pub(super) use run::{loop_document, run_document};
+use super::text::{BAD, BASE, FAINT, Line, STRONG, ending};
 
-const BASE: Style = Style::new();
-const STRONG: Style = Style::new().bold();
-const FAINT: Style = Style::new().dimmed();
 const BAR: Style = Style::new().invert();
-const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
-
-/// A text that can be longer than the screen.
-#[derive(Default)]
-pub(super) struct Document {
-    pub(super) lines: Vec<Line>,
-    /// The line at which each loop begins.
-    pub(super) loops: Vec<usize>,
-}
 
 /// The keys of the help, each with its meaning.
 const HELP: [(&str, &str); 11] = [

@@ -10,7 +10,7 @@ use unstuck_report::cost::Spent;
 use unstuck_report::recurring::what_recurs;
 use unstuck_report::shown::plain;
 
-use super::draw::{Document, loop_document, run_document};
+use super::document::{Document, loop_document, run_document};
 
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,14 @@
 //! Lines of styled text that are not wider than the terminal.
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use textwrap::{Options, WordSplitter};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use unstuck_report::shown::columns_on;
+
+pub(super) const BASE: Style = Style::new();
+pub(super) const STRONG: Style = Style::new().bold();
+pub(super) const FAINT: Style = Style::new().dimmed();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// A line of styled text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,6 @@ use unstuck_report::shown::is_hidden;
 use super::file::{Trouble, WAIT_MIN, create, lock, read};
 use super::folder::Folder;
 use super::session::{FindingRecord, LoopRecord, Session};
-use crate::agents::notify::PROXY;
 use crate::private;
 
 /// The name of the file.
@@ -26,6 +25,9 @@ pub(crate) const JOURNAL: &str = "findings.jsonl";
 
 /// The size in bytes at which the older half is dropped: some thousand findings.
 const BYTES_MAX: u64 = 1024 * 1024;
+
+/// The agent of a finding of `unstuck mcp`.
+const PROXY: &str = "mcp";
 
 /// The name of the log file.
 pub(crate) const LOG: &str = "hook.log";

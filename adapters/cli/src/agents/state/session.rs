@@ -6,7 +6,6 @@ use unstuck_report::effect::is_left;
 
 use crate::agents::Agent;
 use crate::agents::host::Ends;
-use crate::agents::notify::Told;
 use crate::output::what_was_found;
 
 /// The worker that a state belongs to. Subagents share the session of the agent that started them.
@@ -317,6 +316,28 @@ mod loop_id {
         } else {
             u64::deserialize(from).map(LoopId::from_bits)
         }
+    }
+}
+
+/// The most loops that are remembered. A loop that comes back after so many others is news again.
+const TOLD_MAX: usize = 64;
+
+/// The loops of which a person was told, the latest ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told(Vec<u64>);
+
+impl Told {
+    /// Adds the loop with this id. Returns whether a person was not told of it before.
+    pub(crate) fn add(&mut self, loop_id: LoopId) -> bool {
+        let loop_id = loop_id.bits();
+        if self.0.contains(&loop_id) {
+            return false;
+        }
+        if self.0.len() >= TOLD_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(loop_id);
+        true
     }
 }
 

@@ -11,8 +11,15 @@ use unstuck_report::report::Loop;
 use unstuck_report::shown::{counted, plain, shortened, tool_name};
 use unstuck_report::words::Story;
 
-use super::{BAD, BASE, Document, FAINT, STRONG};
-use crate::view::text::{Line, wrapped};
+use super::text::{BAD, BASE, FAINT, Line, STRONG, wrapped};
+
+/// A text that can be longer than the screen.
+#[derive(Default)]
+pub(super) struct Document {
+    pub(super) lines: Vec<Line>,
+    /// The line at which each loop begins.
+    pub(super) loops: Vec<usize>,
+}
 
 /// The most calls of a loop on the page of its run.
 const CALLS_LISTED: usize = 12;
@@ -21,7 +28,7 @@ const CALLS_LISTED: usize = 12;
 const TOOL_MAX: usize = 24;
 
 /// Returns the text of a run for a terminal with so many columns.
-pub(in crate::view) fn run_document(report: &Report, columns: usize) -> Document {
+pub(super) fn run_document(report: &Report, columns: usize) -> Document {
     let mut document = Document::default();
     let lines = &mut document.lines;
     lines.extend(wrapped(FAINT, "", &plain(&report.path), columns));
@@ -99,7 +106,7 @@ fn short(call: &Excerpt, columns: usize) -> Vec<Line> {
 }
 
 /// Returns the text of one loop: each call with all of its arguments and its result that is kept.
-pub(in crate::view) fn loop_document(report: &Report, one: &Loop, columns: usize) -> Document {
+pub(super) fn loop_document(report: &Report, one: &Loop, columns: usize) -> Document {
     let first = &one.rungs[0];
     let mut lines = wrapped(STRONG, "", &what_recurs(&first.finding, &first.tool), columns);
     lines.extend(wrapped(FAINT, "", &one.origin(), columns));
