@@ -22,6 +22,7 @@ mod symbols;
 mod test;
 mod tidy;
 mod toolchain;
+mod work;
 
 use std::process::ExitCode;
 
