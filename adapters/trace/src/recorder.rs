@@ -53,25 +53,9 @@ pub(crate) struct Recorder<'s> {
 
 /// The step of a call: a new one, or that of the worker's previous call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+enum Step {
     New,
     Same,
-}
-
-/// Delivers the calls of one answer, which share a step. One that cannot be read is reported after the others are
-/// delivered.
-pub(crate) fn together<T>(
-    calls: impl IntoIterator<Item = T>,
-    mut deliver: impl FnMut(T, Step) -> Done,
-) -> Done {
-    let (mut step, mut outcome) = (Step::New, Ok(()));
-    for call in calls {
-        match deliver(call, step) {
-            Ok(()) => step = Step::Same,
-            Err(kind) => outcome = Err(kind),
-        }
-    }
-    outcome
 }
 
 /// Delivers all of some records. One that cannot be read is reported after the others are delivered.
@@ -92,7 +76,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// Notes a call, and returns its step: that of the turn's calls, if it was issued `together` with them.
-    pub(crate) const fn call(&mut self, together: bool) -> Step {
+    const fn call(&mut self, together: bool) -> Step {
         self.called = true;
         self.answered = false;
         if together { Step::Same } else { Step::New }
@@ -203,7 +187,7 @@ impl<'s> Recorder<'s> {
     }
 
     /// Delivers a call and returns its index. The worker's message just before belongs to it.
-    pub(crate) fn call(&mut self, worker: &str, step: Step, tool: &str, args: Args<'_>) -> usize {
+    fn call(&mut self, worker: &str, step: Step, tool: &str, args: Args<'_>) -> usize {
         let slot = self.slot(worker);
         self.release(slot, false);
         let last = self.workers[slot].step;
@@ -221,17 +205,32 @@ impl<'s> Recorder<'s> {
         index
     }
 
-    /// Delivers a call like [`Recorder::call`]. All calls of a turn share its step.
+    /// Delivers a call and returns its index. All calls of a turn share its step.
     pub(crate) fn call_in_turn(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
         let turn = self.turn(worker);
         let step = turn.call(turn.called);
         self.call(worker, step, tool, args)
     }
 
-    /// Delivers a call like [`Recorder::call`]. The calls of a turn with no result between them share a step.
+    /// Delivers a call and returns its index. The calls of a turn with no result between them share a step.
     pub(crate) fn call_together(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
         let turn = self.turn(worker);
         let step = turn.call(turn.called && !turn.answered);
+        self.call(worker, step, tool, args)
+    }
+
+    /// Delivers a call and returns its index. Calls with the same key in a row share a step. A call without a key has
+    /// its own.
+    pub(crate) fn call_of_turn(
+        &mut self,
+        worker: &str,
+        key: Option<u64>,
+        tool: &str,
+        args: Args<'_>,
+    ) -> usize {
+        let turn = self.turn(worker);
+        let step = turn.call(turn.called && key.is_some() && turn.key == key);
+        turn.key = key;
         self.call(worker, step, tool, args)
     }
 
@@ -331,7 +330,7 @@ impl<'s> Recorder<'s> {
     /// Delivers the part of a running total that has not been delivered yet.
     pub(crate) fn usage_up_to(&mut self, worker: &str, total: Option<Tokens>) {
         let known = self.trace.tokens.unwrap_or_default();
-        self.usage(worker, total.map(|total| total.zip(known, u64::saturating_sub)));
+        self.usage(worker, total.map(|total| total.without(known)));
     }
 
     /// Holds back an agent's message until it is known whether a call follows. Further text of the

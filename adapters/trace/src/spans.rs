@@ -19,7 +19,7 @@ use crate::field::{Raw, string, text_of_json};
 use crate::otlp::{Assembler, Limits, Record, Span, What, hexadecimal, id_of_text, is_read};
 use crate::problem::Done;
 use crate::pull::{Pull, is_json};
-use crate::recorder::{Recorder, Step};
+use crate::recorder::Recorder;
 use crate::time::nanoseconds;
 
 /// The nanoseconds of a millisecond.
@@ -68,9 +68,7 @@ fn deliver(record: Record, session: &mut Option<Arc<str>>, recorder: &mut Record
             recorder.say(&worker, &text);
         }
         What::Call(call) => {
-            let last = recorder.turn(&worker).key.replace(step);
-            let step = if last == Some(step) { Step::Same } else { Step::New };
-            let index = recorder.call(&worker, step, &call.tool, call.args());
+            let index = recorder.call_of_turn(&worker, Some(step), &call.tool, call.args());
             recorder.outcome(call.outcome(index, &worker, &hexadecimal(&span)));
             recorder.time(Some(end / MILLISECOND).filter(|time| *time > 0));
         }

@@ -128,7 +128,7 @@ impl Chat {
         if line.starts_with(">>>>>>> ") {
             let replace = edit.replace.unwrap_or_default();
             let args = json!({ "path": self.path, "search": edit.search, "replace": replace });
-            let call = issue("edit", Args::Json(&args.to_string()), recorder);
+            let call = recorder.call_in_turn(MAIN, "edit", Args::Json(&args.to_string()));
             self.open.push((call, self.path.clone()));
             return None;
         }
@@ -146,13 +146,13 @@ impl Chat {
             let edits = self.open.extract_if(.., |(_, of)| of == path);
             let mut calls: Vec<usize> = edits.map(|(call, _)| call).collect();
             if calls.is_empty() {
-                calls.push(issue("edit", Args::Absent, recorder));
+                calls.push(recorder.call_in_turn(MAIN, "edit", Args::Absent));
             }
             for call in calls {
                 answer(call, told, false, recorder);
             }
         } else if let Some(command) = told.strip_prefix("Running ") {
-            issue("run", Args::Json(&command_args(command)), recorder);
+            recorder.call_in_turn(MAIN, "run", Args::Json(&command_args(command)));
         } else if let Some(tokens) = told.strip_prefix("Tokens: ") {
             recorder.usage(MAIN, tokens_of(tokens));
             self.has_ended = true;
@@ -173,12 +173,7 @@ fn add_line(text: &mut String, line: &str) {
     }
 }
 
-fn issue(tool: &str, args: Args<'_>, recorder: &mut Recorder<'_>) -> usize {
-    recorder.call_in_turn(MAIN, tool, args)
-}
-
 fn answer(call: usize, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
-    recorder.turn(MAIN).answered = true;
     recorder.outcome(Outcome { failed, ..Outcome::new(call, MAIN, text) });
 }
 

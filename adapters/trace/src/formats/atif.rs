@@ -50,7 +50,7 @@ fn step(element: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done
         return Ok(());
     }
     recorder.time(time(element.get("timestamp")));
-    recorder.settle(worker);
+    recorder.begin_turn(worker);
     recorder.usage(worker, tokens(element));
     let message = flat_text(element.get("message"));
     let calls = elements(element.get("tool_calls"));
@@ -88,12 +88,12 @@ fn tokens(element: &Object<'_>) -> Option<Tokens> {
 /// the others are delivered.
 fn issue(worker: &str, calls: &[&RawValue], recorder: &mut Recorder<'_>) -> (Option<usize>, Done) {
     let mut first = None;
-    let outcome = together(calls, |call, step| {
+    let outcome = all(calls, |call| {
         let names = ["tool_call_id", "function_name", "arguments"];
         let [id, name, arguments] = members(Some(call), names).unwrap_or_default();
         let name = required(name, "a tool call", "function_name")?;
         let arguments = Arguments::new(arguments);
-        let index = recorder.call(worker, step, &name, arguments.as_args());
+        let index = recorder.call_in_turn(worker, &name, arguments.as_args());
         first.get_or_insert(index);
         let id = string(id).filter(|id| !is_redacted(id));
         recorder.expect(worker, id.as_deref(), index);

@@ -86,10 +86,9 @@ fn answer(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
 /// Delivers a call of the log with its result.
 fn logged(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
     let tool = message.required("tool_name", "a tool call")?;
-    let turn = recorder.turn(worker);
-    let step = turn.call(turn.called && turn.key.is_some());
+    let key = recorder.turn(worker).key;
     let arguments = Arguments::new(message.get("arguments"));
-    let call = recorder.call(worker, step, &tool, arguments.as_args());
+    let call = recorder.call_of_turn(worker, key, &tool, arguments.as_args());
     if message.has("result") {
         recorder.outcome(Outcome::new(call, worker, &flat_text(message.get("result"))));
     }
@@ -98,10 +97,11 @@ fn logged(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Do
 
 /// Delivers the calls of an event.
 fn request(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-    together(records(message.get("content")), |call, step| {
+    *recorder.turn(worker) = Turn::default();
+    all(records(message.get("content")), |call| {
         let name = call.required("name", "a tool call")?;
         let arguments = Arguments::new(call.get("arguments"));
-        let index = recorder.call(worker, step, &name, arguments.as_args());
+        let index = recorder.call_in_turn(worker, &name, arguments.as_args());
         recorder.expect(worker, call.text("id").as_deref(), index);
         Ok(())
     })

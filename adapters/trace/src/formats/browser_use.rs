@@ -33,7 +33,7 @@ pub(super) fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     }
     recorder.recognise();
     recorder.time(time_in_seconds(member(step.get("metadata"), "step_start_time")));
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     let input = count(member(step.get("metadata"), "input_tokens"));
     recorder.usage(MAIN, input.map(|input| Tokens { input, ..Tokens::default() }));
     if let Some(goal) = goal(step) {
@@ -65,13 +65,11 @@ fn page(step: &Object<'_>, is_reader: bool) -> Option<String> {
 /// Delivers the calls of a step, and returns for each its index and whether its tool is a [reader](READERS). An action
 /// without a tool is no call.
 fn act(actions: Vec<&RawValue>, recorder: &mut Recorder<'_>) -> Vec<Option<(usize, bool)>> {
-    let mut step = Step::New;
     let call = |action| {
         let members = entries(Some(action));
         let is_tool = |name: &str, args: &RawValue| name != ELEMENT && args.get() != "null";
         let (tool, args) = members.iter().find(|(name, args)| is_tool(name, args))?;
-        let step = core::mem::replace(&mut step, Step::Same);
-        let call = recorder.call(MAIN, step, tool, Args::Json(args.get()));
+        let call = recorder.call_in_turn(MAIN, tool, Args::Json(args.get()));
         Some((call, READERS.contains(&&**tool)))
     };
     actions.into_iter().map(call).collect()

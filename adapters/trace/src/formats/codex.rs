@@ -104,7 +104,7 @@ impl Thread {
             return;
         }
         let known = before.unwrap_or_default();
-        let grown = total.map(|total| total.zip(known, u64::saturating_sub));
+        let grown = total.map(|total| total.without(known));
         let worker = self.worker.as_deref().unwrap_or(MAIN);
         recorder.usage(worker, Tokens::of_openai(last).or(grown));
     }

@@ -141,16 +141,15 @@ impl Log {
         recorder.recognise();
         self.begin(name, recorder);
         let attachments = Attachments::new(sample.get("attachments"));
-        let mut outcome = Ok(());
-        for event in elements(sample.get("events")) {
-            outcome = outcome.and(self.event(event.get(), &attachments, 0, recorder));
+        let outcome = all(elements(sample.get("events")), |event| {
+            self.event(event.get(), &attachments, 0, recorder)
+        });
+        if self.has_events {
+            return outcome;
         }
-        if !self.has_events {
-            for message in elements(sample.get("messages")) {
-                outcome = outcome.and(messages::replay(message.get(), &attachments, recorder));
-            }
-        }
-        outcome
+        outcome.and(all(elements(sample.get("messages")), |message| {
+            messages::replay(message.get(), &attachments, recorder)
+        }))
     }
 
     /// Replays an event, and those within it.
@@ -169,10 +168,9 @@ impl Log {
         let worker = self.spans.worker(&span);
         let outcome = match &*kind {
             "span_begin" => {
-                let fields =
-                    [event.get("id"), event.get("parent_id"), event.get("type"), event.get("name")];
+                let fields = ["id", "parent_id", "type", "name"];
                 let [id, parent, kind, name] =
-                    fields.map(|field| string(field).unwrap_or_default());
+                    fields.map(|field| event.text(field).unwrap_or_default());
                 self.spans.begin(&id, &parent, (kind == "agent").then_some(&*name));
                 Ok(())
             }
@@ -203,10 +201,9 @@ impl Log {
         if depth == DEPTH_MAX {
             return outcome;
         }
-        let inner = elements(event.get("events")).into_iter();
-        inner.fold(outcome, |outcome, event| {
-            outcome.and(self.event(event.get(), attachments, depth + 1, recorder))
-        })
+        outcome.and(all(elements(event.get("events")), |event| {
+            self.event(event.get(), attachments, depth + 1, recorder)
+        }))
     }
 }
 
@@ -256,12 +253,11 @@ fn call(
     recorder: &mut Recorder<'_>,
 ) -> Done {
     let name = event.required("function", "a call")?;
-    let turn = recorder.turn(worker);
-    let step = turn.call(turn.called && turn.key.is_some());
+    let key = recorder.turn(worker).key;
     let args = event
         .get("arguments")
         .map_or(Cow::Borrowed("null"), |args| attachments.resolve(args.get()));
-    let call = recorder.call(worker, step, &name, Args::Json(&args));
+    let call = recorder.call_of_turn(worker, key, &name, Args::Json(&args));
     let is_done = event.has("result") || event.has("error") || event.has("completed");
     if is_done && !is_true(event.get("pending")) {
         recorder.time(time(event.get("completed")));

@@ -55,7 +55,7 @@ fn replay_message(message: &Object<'_>, kind: &str, recorder: &mut Recorder<'_>)
     }
     let Some(role) = author(message, kind) else { return Ok(()) };
     recorder.recognise();
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     let text = texts(message.get("content"));
     if role != Role::Assistant {
         recorder.message(MAIN, role, &text);
@@ -84,9 +84,9 @@ fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
     if !text.is_empty() || calls.is_empty() {
         recorder.say(MAIN, text);
     }
-    together(calls, |[id, name, args], step| {
+    all(calls, |[id, name, args]| {
         let name = required(name, "a tool call", "name")?;
-        let index = recorder.call(MAIN, step, &name, Arguments::new(args).as_args());
+        let index = recorder.call_in_turn(MAIN, &name, Arguments::new(args).as_args());
         recorder.expect(MAIN, string(id).as_deref(), index);
         Ok(())
     })

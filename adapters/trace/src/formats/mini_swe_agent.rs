@@ -48,17 +48,15 @@ pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done 
 }
 
 fn turn(message: &Object<'_>, text: &str, extra: &Object<'_>, recorder: &mut Recorder<'_>) {
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     // The open calls of earlier turns are not answered any more.
     while recorder.pairing.answer(MAIN, "").is_some() {}
     recorder.usage(MAIN, Tokens::of_openai(member(extra.get("response"), "usage")));
     if !text.is_empty() {
         recorder.say(MAIN, text);
     }
-    let mut step = Step::New;
     let mut issue = |tool: &str, args: Args<'_>, id: Raw<'_>| {
-        let index = recorder.call(MAIN, step, tool, args);
-        step = Step::Same;
+        let index = recorder.call_in_turn(MAIN, tool, args);
         recorder.pairing.issue(MAIN, &string(id).unwrap_or_default(), 0, index);
     };
     if extra.has("actions") {

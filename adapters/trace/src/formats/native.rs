@@ -72,12 +72,7 @@ fn call(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 
     recorder.time(time);
     recorder.usage(&worker, tokens);
-    let turn = recorder.turn(&worker);
-    let together = number.is_some() && turn.key == number;
-    turn.key = number;
-    let step = if together { Step::Same } else { Step::New };
-    let args = json_args(record.get("args"));
-    let call = recorder.call(&worker, step, &tool, args);
+    let call = recorder.call_of_turn(&worker, number, &tool, json_args(record.get("args")));
     if let Some(result) = record.get("result") {
         recorder.outcome(Outcome {
             call,

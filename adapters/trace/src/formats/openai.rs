@@ -26,7 +26,7 @@ pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done 
         recorder.answer(MAIN, id.as_deref(), &text, false);
         return Ok(());
     }
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     match Role::from_name(&role) {
         Role::Assistant => turn(message, &text, recorder),
         role => {
@@ -47,15 +47,15 @@ fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
     if !text.is_empty() || calls.is_empty() {
         recorder.say(MAIN, text);
     }
-    together(calls, |(id, function), step| issue(id, function, step, recorder))
+    all(calls, |(id, function)| issue(id, function, recorder))
 }
 
-fn issue(id: Raw<'_>, function: Raw<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+fn issue(id: Raw<'_>, function: Raw<'_>, recorder: &mut Recorder<'_>) -> Done {
     let function = members(function, ["name", "arguments", "input"]);
     let [name, arguments, input] = function.unwrap_or_default();
     let name = required(name, "a tool call", "function.name")?;
     let arguments = Arguments::new(arguments.or(input));
-    let index = recorder.call(MAIN, step, &name, arguments.as_args());
+    let index = recorder.call_in_turn(MAIN, &name, arguments.as_args());
     let id = string(id).unwrap_or(Cow::Borrowed(&*name));
     recorder.pairing.issue(MAIN, &id, 0, index);
     Ok(())

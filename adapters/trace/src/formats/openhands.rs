@@ -179,7 +179,6 @@ fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 }
 
 fn answer(event: &Object<'_>, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
-    recorder.turn(MAIN).answered = true;
     let id = string(event.first(["tool_call_id", "action_id"]));
     recorder.answer(MAIN, id.as_deref(), text, failed);
 }
@@ -248,7 +247,6 @@ fn observe(event: &Object<'_>, observation: &str, recorder: &mut Recorder<'_>) {
     if NO_RESULTS.contains(&observation) {
         return;
     }
-    recorder.turn(MAIN).answered = true;
     let id = event.get("cause").map(RawValue::get).or_else(|| (!event.has("id")).then_some(""));
     let ending = nested(event.get("extras")).unwrap_or_default();
     let failed =
@@ -266,15 +264,13 @@ fn issue(
 ) -> usize {
     let turn = recorder.turn(MAIN);
     let together = turn.called && response.is_some() && turn.key == response;
-    *turn = Turn { key: response, called: true, answered: false };
     if !together {
         recorder.settle(MAIN);
         if !said.is_empty() {
             recorder.say(MAIN, said);
         }
     }
-    let step = if together { Step::Same } else { Step::New };
-    recorder.call(MAIN, step, tool, args)
+    recorder.call_of_turn(MAIN, response, tool, args)
 }
 
 /// Returns the arguments of an oldest action, as a JSON object.

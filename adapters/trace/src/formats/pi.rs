@@ -112,19 +112,14 @@ fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 
 /// Replays the model's answer. A call that cannot be read is reported after the others.
 fn answer(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     recorder.usage(MAIN, tokens(message));
-    if let Some(text) = message.text("content").filter(|text| !text.is_empty()) {
-        recorder.say(MAIN, &text);
-    }
-    let (mut step, mut outcome) = (Step::New, Ok(()));
+    recorder.speak(MAIN, &message.text("content").unwrap_or_default());
+    let mut outcome = Ok(());
     for block in records(message.get("content")) {
         match block.text("type").as_deref() {
-            Some("text") => speak(&block, step, recorder),
-            Some("toolCall") => match call(&block, step, recorder) {
-                Ok(()) => step = Step::Same,
-                Err(kind) => outcome = Err(kind),
-            },
+            Some("text") => recorder.speak(MAIN, &block.text("text").unwrap_or_default()),
+            Some("toolCall") => outcome = outcome.and(call(&block, recorder)),
             _ => {}
         }
     }
@@ -143,18 +138,9 @@ fn result(message: &Object<'_>, recorder: &mut Recorder<'_>) {
     recorder.answer(MAIN, id.as_deref(), &text, failed);
 }
 
-fn speak(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) {
-    let text = block.text("text").unwrap_or_default();
-    match step {
-        _ if text.is_empty() => {}
-        Step::New => recorder.say(MAIN, &text),
-        Step::Same => recorder.message(MAIN, Role::Assistant, &text),
-    }
-}
-
-fn call(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+fn call(block: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let tool = block.required("name", "a toolCall block")?;
-    let index = recorder.call(MAIN, step, &tool, json_args(block.get("arguments")));
+    let index = recorder.call_in_turn(MAIN, &tool, json_args(block.get("arguments")));
     recorder.await_answer(MAIN, block.text("id"), index);
     Ok(())
 }

@@ -18,5 +18,5 @@ pub(super) use crate::format::{Layout, Lists};
 pub(super) use crate::lines;
 pub(super) use crate::object::Object;
 pub(super) use crate::problem::{Done, ProblemKind};
-pub(super) use crate::recorder::{MAIN, Recorder, Step, Turn, all, together};
+pub(super) use crate::recorder::{MAIN, Recorder, Turn, all};
 pub(super) use crate::time::{time, time_in_seconds};

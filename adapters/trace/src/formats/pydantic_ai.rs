@@ -20,7 +20,7 @@ pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done 
     recorder.time(time(message.get("timestamp")));
     let parts = records(message.get("parts"));
     if is_response {
-        recorder.settle(MAIN);
+        recorder.begin_turn(MAIN);
         recorder.usage(MAIN, tokens(message));
         return respond(parts, recorder);
     }
@@ -43,29 +43,24 @@ fn tokens(message: &Object<'_>) -> Option<Tokens> {
 
 /// Replays the parts of a response. A call that cannot be read is reported after the others are delivered.
 fn respond<'a>(parts: impl Iterator<Item = Object<'a>>, recorder: &mut Recorder<'_>) -> Done {
-    let (mut step, mut outcome) = (Step::New, Ok(()));
+    let mut outcome = Ok(());
     for part in parts {
         match part.text("part_kind").as_deref() {
-            Some("text") if step == Step::New => {
-                recorder.say(MAIN, &flat_text(part.get("content")));
-            }
-            Some("text") => {
+            Some("text") if recorder.turn(MAIN).called => {
                 recorder.message(MAIN, Role::Assistant, &flat_text(part.get("content")));
             }
-            Some("tool-call") => match call(&part, step, recorder) {
-                Ok(()) => step = Step::Same,
-                Err(kind) => outcome = Err(kind),
-            },
+            Some("text") => recorder.say(MAIN, &flat_text(part.get("content"))),
+            Some("tool-call") => outcome = outcome.and(call(&part, recorder)),
             _ => {}
         }
     }
     outcome
 }
 
-fn call(part: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+fn call(part: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let name = part.required("tool_name", "a tool call")?;
     let arguments = Arguments::new(part.get("args"));
-    let index = recorder.call(MAIN, step, &name, arguments.as_args());
+    let index = recorder.call_in_turn(MAIN, &name, arguments.as_args());
     recorder.expect(MAIN, part.text("tool_call_id").as_deref(), index);
     Ok(())
 }

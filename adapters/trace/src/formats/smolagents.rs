@@ -26,7 +26,7 @@ pub(super) fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     recorder.recognise();
     recorder
         .time(time_in_seconds(member(step.get("timing"), "start_time").or(step.get("start_time"))));
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     recorder.usage(MAIN, Tokens::of_openai(step.get("token_usage")));
     if let Some((role, text)) = given {
         recorder.message(MAIN, role, &texts(Some(text)));
@@ -45,8 +45,8 @@ fn act(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         recorder.say(MAIN, &words);
     }
     let mut issued = Vec::new();
-    let outcome = together(calls(step), |call, step| {
-        issued.push(issue(call, step, recorder)?);
+    let outcome = all(calls(step), |call| {
+        issued.push(issue(call, recorder)?);
         Ok(())
     });
     answer(step, &issued, recorder);
@@ -103,9 +103,9 @@ fn result<'a>(step: &Object<'a>) -> Option<Cow<'a, str>> {
 }
 
 /// Delivers a call, and returns its index. Some programs keep it without `function`.
-fn issue(call: &RawValue, step: Step, recorder: &mut Recorder<'_>) -> Result<usize, ProblemKind> {
+fn issue(call: &RawValue, recorder: &mut Recorder<'_>) -> Result<usize, ProblemKind> {
     let function = member(Some(call), "function").or(Some(call));
     let [name, arguments] = members(function, ["name", "arguments"]).unwrap_or_default();
     let name = required(name, "a tool call", "name")?;
-    Ok(recorder.call(MAIN, step, &name, Arguments::new(arguments).as_args()))
+    Ok(recorder.call_in_turn(MAIN, &name, Arguments::new(arguments).as_args()))
 }

@@ -60,7 +60,7 @@ fn act(record: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
     }
     if let Some(action) = action {
         let args = command_args(&action);
-        let index = recorder.call(worker, Step::New, "bash", Args::Json(&args));
+        let index = recorder.call_of_turn(worker, None, "bash", Args::Json(&args));
         recorder.pairing.issue_unnamed(worker, index);
     }
 }

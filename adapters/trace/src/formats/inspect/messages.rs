@@ -17,7 +17,7 @@ pub(super) fn replay(
         answer(&message, attachments, recorder);
         return Ok(());
     }
-    recorder.settle(MAIN);
+    recorder.begin_turn(MAIN);
     let text = texts(message.get("content"));
     match Role::from_name(&role) {
         Role::Assistant => turn(&message, &text, recorder),
@@ -44,9 +44,9 @@ fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
     }
     let names = ["id", "function", "arguments"];
     let calls = calls.into_iter().filter_map(|call| members(Some(call), names));
-    together(calls, |[id, name, args], step| {
+    all(calls, |[id, name, args]| {
         let name = required(name, "a tool call", "function")?;
-        let index = recorder.call(MAIN, step, &name, json_args(args));
+        let index = recorder.call_in_turn(MAIN, &name, json_args(args));
         recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
         Ok(())
     })
