@@ -51,13 +51,6 @@ pub(crate) struct Recorder<'s> {
     notes: BTreeSet<usize>,
 }
 
-/// The step of a call: a new one, or that of the worker's previous call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    New,
-    Same,
-}
-
 /// Delivers all of some records. One that cannot be read is reported after the others are delivered.
 pub(crate) fn all<T>(records: impl IntoIterator<Item = T>, deliver: impl FnMut(T) -> Done) -> Done {
     records.into_iter().map(deliver).fold(Ok(()), Result::and)
@@ -72,15 +65,6 @@ pub(crate) struct Turn {
     pub(crate) called: bool,
     /// `true` if the agent received a result since.
     pub(crate) answered: bool,
-}
-
-impl Turn {
-    /// Notes a call, and returns its step: that of the turn's calls, if it was issued `together` with them.
-    const fn call(&mut self, together: bool) -> Step {
-        self.called = true;
-        self.answered = false;
-        if together { Step::Same } else { Step::New }
-    }
 }
 
 struct Worker {
@@ -186,37 +170,14 @@ impl<'s> Recorder<'s> {
         &mut self.workers[slot].turn
     }
 
-    /// Delivers a call and returns its index. The worker's message just before belongs to it.
-    fn call(&mut self, worker: &str, step: Step, tool: &str, args: Args<'_>) -> usize {
-        let slot = self.slot(worker);
-        self.release(slot, false);
-        let last = self.workers[slot].step;
-        self.trace.workers += usize::from(last.is_none());
-        let step = last.filter(|_| step == Step::Same).unwrap_or_else(|| {
-            self.steps += 1;
-            self.steps
-        });
-        self.workers[slot].step = Some(step);
-        let index = self.trace.calls;
-        self.recognise();
-        self.trace.calls += 1;
-        self.trace.without_args += usize::from(args.known().is_none());
-        (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
-        index
-    }
-
     /// Delivers a call and returns its index. All calls of a turn share its step.
     pub(crate) fn call_in_turn(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
-        let turn = self.turn(worker);
-        let step = turn.call(turn.called);
-        self.call(worker, step, tool, args)
+        self.call(worker, tool, args, |turn| turn.called)
     }
 
     /// Delivers a call and returns its index. The calls of a turn with no result between them share a step.
     pub(crate) fn call_together(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
-        let turn = self.turn(worker);
-        let step = turn.call(turn.called && !turn.answered);
-        self.call(worker, step, tool, args)
+        self.call(worker, tool, args, |turn| turn.called && !turn.answered)
     }
 
     /// Delivers a call and returns its index. Calls with the same key in a row share a step. A call without a key has
@@ -228,10 +189,38 @@ impl<'s> Recorder<'s> {
         tool: &str,
         args: Args<'_>,
     ) -> usize {
-        let turn = self.turn(worker);
-        let step = turn.call(turn.called && key.is_some() && turn.key == key);
-        turn.key = key;
-        self.call(worker, step, tool, args)
+        self.call(worker, tool, args, |turn| {
+            let is_known = core::mem::replace(&mut turn.key, key) == key;
+            turn.called && key.is_some() && is_known
+        })
+    }
+
+    /// Delivers a call, and the worker's message just before, which belongs to it. The call shares the step of the
+    /// worker's previous call if `shares` says so of the turn.
+    fn call(
+        &mut self,
+        worker: &str,
+        tool: &str,
+        args: Args<'_>,
+        shares: impl FnOnce(&mut Turn) -> bool,
+    ) -> usize {
+        let slot = self.slot(worker);
+        self.release(slot, false);
+        let Worker { turn, step: last, .. } = &mut self.workers[slot];
+        let shares = shares(turn);
+        (turn.called, turn.answered) = (true, false);
+        self.trace.workers += usize::from(last.is_none());
+        let step = last.filter(|_| shares).unwrap_or_else(|| {
+            self.steps += 1;
+            self.steps
+        });
+        *last = Some(step);
+        let index = self.trace.calls;
+        self.recognise();
+        self.trace.calls += 1;
+        self.trace.without_args += usize::from(args.known().is_none());
+        (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
+        index
     }
 
     /// Delivers the result of a call, without notes of this project. A call that this project
@@ -561,10 +550,10 @@ mod tests {
         let (events, _) = record(|recorder| {
             recorder.say("a", "1");
             recorder.say("b", "22");
-            recorder.call("b", Step::New, "ls", Args::Json("{}"));
-            recorder.call("b", Step::Same, "ls", Args::Json("{}"));
+            recorder.call_in_turn("b", "ls", Args::Json("{}"));
+            recorder.call_in_turn("b", "ls", Args::Json("{}"));
             recorder.settle("a");
-            recorder.call("a", Step::Same, "ls", Args::Json("{}"));
+            recorder.call_in_turn("a", "ls", Args::Json("{}"));
             recorder.say("b", "4444");
             recorder.say("a", "333");
         });
@@ -583,13 +572,13 @@ mod tests {
     #[test]
     fn another_run_has_other_workers() {
         let (events, trace) = record(|recorder| {
-            recorder.call("a", Step::New, "ls", Args::Json("{}"));
+            recorder.call_in_turn("a", "ls", Args::Json("{}"));
             recorder.pairing.issue("a", "1", 0, 0);
             recorder.say("b", "22");
             recorder.say("a", "1");
             recorder.begin(Some("next"));
             assert!(!recorder.pairing.is_open("a", "1"));
-            recorder.call("a", Step::Same, "ls", Args::Json("{}"));
+            recorder.call_in_turn("a", "ls", Args::Json("{}"));
         });
         let expected = [
             "call 0 a step 1",
@@ -610,7 +599,7 @@ mod tests {
                 recorder.say(&number.to_string(), "x");
             }
             assert_eq!(recorder.workers.len(), WORKERS_MAX);
-            recorder.call("1", Step::New, "ls", Args::Json("{}"));
+            recorder.call_in_turn("1", "ls", Args::Json("{}"));
         });
         assert_eq!(events.first().map(String::as_str), Some("message 0 1 text only"));
         assert_eq!(events.len(), WORKERS_MAX + 2);
@@ -621,16 +610,15 @@ mod tests {
     #[test]
     fn a_worker_is_known_among_as_many_as_are_followed() {
         let (_, trace) = record(|recorder| {
-            for round in 0..3_usize {
+            for round in 0..3 {
                 for number in 0..WORKERS_MAX {
                     let name = number.to_string();
-                    recorder.turn(&name).key = Some(round as u64);
-                    recorder.call(&name, Step::New, "ls", Args::Json("{}"));
+                    recorder.call_of_turn(&name, Some(round), "ls", Args::Json("{}"));
                 }
             }
             assert_eq!(recorder.workers.len(), WORKERS_MAX);
             // One more, and the first one is forgotten. It then takes the place of the second.
-            recorder.call("more", Step::New, "ls", Args::Json("{}"));
+            recorder.call_in_turn("more", "ls", Args::Json("{}"));
             assert_eq!(recorder.turn("2").key, Some(2));
             assert_eq!(recorder.turn("0").key, None);
             assert_eq!(recorder.turn("1").key, None);
