@@ -36,12 +36,9 @@ pub struct Document {
 }
 
 impl Document {
-    /// Writes the beginning, or the text between two reports.
-    fn begin(&mut self, output: &mut dyn Write) -> io::Result<()> {
-        if std::mem::replace(&mut self.begun, true) {
-            return output.write_all(b",\n ");
-        }
-        write!(output, "{{\"schema\":{SCHEMA},\"traces\":[\n ")
+    /// Writes the beginning of the document.
+    fn begin(output: &mut dyn Write) -> io::Result<()> {
+        write!(output, "{{\"schema\":{SCHEMA},\"traces\":[")
     }
 }
 
@@ -51,15 +48,22 @@ impl Writer for Document {
     }
 
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
-        self.begin(output)?;
+        if std::mem::replace(&mut self.begun, true) {
+            output.write_all(b",")?;
+        } else {
+            Self::begin(output)?;
+        }
+        output.write_all(b"\n ")?;
         write(report, output)
     }
 
     fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
-        if !self.begun {
-            self.begin(output)?;
+        if self.begun {
+            output.write_all(b"\n]")?;
+        } else {
+            Self::begin(output)?;
+            output.write_all(b"]")?;
         }
-        output.write_all(b"\n]")?;
         if let Some(difference) = &tally.difference {
             write!(output, ",\"gone\":{}", json(&difference.lines()))?;
         }
