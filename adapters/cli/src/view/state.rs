@@ -508,163 +508,88 @@ pub(super) mod tests {
         state
     }
 
-    fn press(state: &mut State, keys: &str) -> Option<Task> {
-        keys.chars().fold(None, |_, c| {
-            state.press(match c {
-                '\n' => Key::Enter,
-                '\u{8}' => Key::Backspace,
-                '\u{1b}' => Key::Esc,
-                c => Key::Char(c),
-            })
-        })
+    /// Takes in a word of `state.txt`: news with a row, the name of a key, or letters. Returns what has to be done.
+    fn take(state: &mut State, word: &str) -> Vec<Task> {
+        const KEYS: [Key; 11] = {
+            use Key::{
+                Backspace, Down, End, Enter, Esc, Home, Interrupt, Left, PageDown, PageUp, Up,
+            };
+            [Backspace, Down, End, Enter, Esc, Home, Interrupt, Left, PageDown, PageUp, Up]
+        };
+        let (what, of) = word.split_once('=').unwrap_or((word, ""));
+        let numbers: Vec<usize> = of.split(',').filter_map(|of| of.parse().ok()).collect();
+        let news = match (what, &numbers[..]) {
+            ("runs", &[count]) => {
+                *state = self::state(count, SIZE);
+                return Vec::new();
+            }
+            ("size", &[columns, lines]) => {
+                state.resize(Size { columns, lines });
+                return Vec::new();
+            }
+            ("cost", &[row, calls, after]) => News::Row(row, Ok(summary(calls, Some(after)))),
+            ("unread", &[row]) => News::Row(row, Err("no such file".to_owned())),
+            ("changed", &[row]) => News::Changed(row, Some(SystemTime::UNIX_EPOCH)),
+            ("stuck", &[row]) => News::Run(row, Ok(Box::new(report("stuck-edit.jsonl")))),
+            ("healthy", &[row]) => News::Run(row, Ok(Box::new(report("healthy-fix.jsonl")))),
+            ("lost", &[row]) => News::Run(row, Err("no such file".to_owned())),
+            _ => {
+                let key = KEYS.into_iter().find(|key| format!("{key:?}") == word);
+                let letters = word.replace("Space", " ");
+                let keys =
+                    key.map_or_else(|| letters.chars().map(Key::Char).collect(), |key| vec![key]);
+                return keys.into_iter().filter_map(|key| state.press(key)).collect();
+            }
+        };
+        state.take(vec![news])
     }
 
-    #[test]
-    fn keys_move_in_the_list_and_stop_at_its_ends() {
-        let mut state = state(100, SIZE);
-        for (keys, at, top) in [
-            ("k", 0, 0),
-            ("jj", 2, 0),
-            ("G", 99, 81),
-            ("j", 99, 81),
-            ("k", 98, 81),
-            ("g", 0, 0),
-            ("n", 1, 0),
-            ("n", 4, 0),
-            ("N", 1, 0),
-            ("N", 1, 0),
-            (" ", 20, 2),
+    /// Returns the state as `state.txt` has it.
+    fn told(state: &State) -> String {
+        let is_whole = state.shown.iter().copied().eq(0..state.rows.len());
+        let rows =
+            if is_whole { state.rows.len().to_string() } else { format!("{:?}", state.shown) };
+        let mut told =
+            format!("{} of {rows}, top {}, by {}", state.at, state.top, state.order.name());
+        for (is_so, what) in [
+            (!state.filter.is_empty(), format!("/{}", state.filter)),
+            (state.is_typing, "typing".to_owned()),
+            (state.only_stuck, "only stuck".to_owned()),
+            (state.has_help, "help".to_owned()),
+            (state.is_waiting(), "waiting".to_owned()),
         ] {
-            assert_eq!(press(&mut state, keys), None);
-            assert_eq!((state.at, state.top), (at, top), "{keys}");
+            told += &if is_so { format!(", {what}") } else { String::new() };
         }
-        state.press(Key::PageUp);
-        assert_eq!((state.at, state.top), (1, 1));
-        state.resize(Size { columns: 20, lines: 1 });
-        assert_eq!((state.at, state.top), (1, 1));
-    }
-
-    #[test]
-    fn a_filter_is_live_and_keeps_the_chosen_row() {
-        let mut state = state(30, SIZE);
-        press(&mut state, "jjjj/AGENT-1");
-        assert_eq!(state.shown, [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
-        press(&mut state, "3\n");
-        assert_eq!((state.shown.as_slice(), state.is_typing), (&[13][..], false));
-        // A letter is a command again.
-        press(&mut state, "\u{1b}s");
-        assert_eq!(state.shown.len(), 10);
-        assert_eq!(state.chosen(), Some(13));
-        press(&mut state, "/repeated-error\n");
-        assert_eq!(state.shown.len(), 10);
-        press(&mut state, "/xyz");
-        assert_eq!((state.shown.len(), state.chosen()), (0, None));
-        assert_eq!(press(&mut state, "\n\n"), None, "nothing to open");
-        press(&mut state, "/\u{8}\u{8}\u{8}");
-        assert_eq!((state.filter.as_str(), state.is_typing), ("repeated-error", true));
-        press(&mut state, "\u{1b}");
-        assert_eq!((state.filter.as_str(), state.is_typing), ("", false));
-    }
-
-    #[test]
-    fn the_order_changes_and_news_keep_the_chosen_row() {
-        let mut state = state(10, SIZE);
-        press(&mut state, "jo");
-        assert_eq!(state.shown, [7, 4, 1, 8, 6, 5, 3, 2, 0, 9]);
-        assert_eq!((state.order, state.at), (Order::Cost, 0));
-        state.take(vec![News::Row(0, Ok(summary(30, Some(20))))]);
-        assert_eq!((state.shown[0], state.chosen()), (0, Some(7)));
-        press(&mut state, "o");
-        state.take(vec![News::Changed(5, Some(SystemTime::UNIX_EPOCH))]);
-        assert_eq!((state.order, state.shown[0]), (Order::Newest, 5));
-        press(&mut state, "o");
-        assert_eq!(state.order, Order::Path);
-    }
-
-    #[test]
-    fn a_run_is_read_when_it_is_opened_and_again_when_it_grows() {
-        let mut state = state(4, SIZE);
-        assert!(state.is_waiting(), "the last row is not read");
-        assert_eq!(press(&mut state, "jl"), Some(Task::Open(1)));
-        let changed = |row| vec![News::Changed(row, None)];
-        assert_eq!(state.take(changed(1)), [Task::Read(1), Task::Open(1)]);
-        assert_eq!(state.take(changed(2)), [Task::Read(2)]);
-        // A run that is not open any more.
-        state.take(vec![News::Run(0, Err("late".to_owned()))]);
-        assert!(state.open.as_ref().is_some_and(|open| open.run.is_none()));
-        state.take(vec![News::Run(1, Err("no such file".to_owned()))]);
-        assert!(state.open.as_ref().is_some_and(|open| open.run.is_some()));
-        press(&mut state, "h");
-        assert!(state.open.is_none());
-        state.take(vec![News::Row(3, Err("gone".to_owned()))]);
-        assert!(!state.is_waiting());
-    }
-
-    #[test]
-    fn help_is_closed_by_any_key_and_q_and_ctrl_c_quit() {
-        let mut state = state(4, SIZE);
-        press(&mut state, "?j");
-        assert_eq!((state.has_help, state.at), (false, 0));
-        assert_eq!(press(&mut state, "q"), Some(Task::Quit));
-        assert_eq!(press(&mut state, "?q"), Some(Task::Quit));
-        assert_eq!(press(&mut state, "/q"), None, "a letter of the filter");
-        assert_eq!(state.press(Key::Interrupt), Some(Task::Quit));
-    }
-
-    const SMALL: Size = Size { columns: 60, lines: 12 };
-
-    fn opened(name: &str) -> Open {
-        let mut open = Open::new(0);
-        open.take(Ok(Box::new(report(name))), SMALL);
-        open
-    }
-
-    #[test]
-    fn a_page_moves_and_stops_at_its_ends() {
-        let mut open = opened("stuck-edit.jsonl");
-        let last = open.page.document.lines.len() - 10;
-        for (key, top) in [
-            (Key::Up, 0),
-            (Key::Down, 1),
-            (Key::PageDown, 10.min(last)),
-            (Key::Home, 0),
-            (Key::End, last),
-            (Key::Char('j'), last),
-            (Key::Char('k'), last - 1),
-        ] {
-            assert!(open.press(key, SMALL));
-            assert_eq!(open.page.top, top, "{key:?}");
+        let page = |page: &Page| format!("line {} of {}", page.top, page.document.lines.len());
+        if let Some(open) = &state.open {
+            let run = open
+                .run
+                .as_ref()
+                .map_or("waits", |run| if run.is_ok() { "is read" } else { "is lost" });
+            told += &format!("; run {} {run}, {}", open.row, page(&open.page));
+            let of_loop = open.of_loop.as_ref();
+            told += &of_loop
+                .map_or(String::new(), |of| format!("; loop {}, {}", open.chosen, page(of)));
         }
+        told
     }
 
+    /// Each line of `state.txt` has keys and news, and the state after them. A run `waits` until it is read.
     #[test]
-    fn a_loop_opens_over_its_run_and_closes_before_it() {
-        let mut open = opened("stuck-edit.jsonl");
-        assert!(open.press(Key::Char('n'), SMALL));
-        assert_eq!(open.chosen, 0, "there is one loop");
-        assert!(open.press(Key::Enter, SMALL));
-        assert!(open.of_loop.as_ref().is_some_and(|page| !page.document.lines.is_empty()));
-        assert!(open.press(Key::Char('n'), SMALL) && open.of_loop.is_some());
-        open.resize(Size { columns: 30, lines: 12 });
-        assert!(open.of_loop.is_some());
-        assert!(open.press(Key::Esc, SMALL), "back to the run");
-        assert!(!open.press(Key::Char('h'), SMALL), "back to the list");
-    }
-
-    #[test]
-    fn the_place_stays_when_the_run_is_read_again() {
-        let mut open = opened("stuck-edit.jsonl");
-        open.press(Key::Down, SMALL);
-        open.take(Ok(Box::new(report("stuck-edit.jsonl"))), SMALL);
-        assert_eq!(open.page.top, 1);
-        // A file that cannot be read any more, and a run without loops.
-        open.press(Key::Enter, SMALL);
-        open.take(Err("no such file".to_owned()), SMALL);
-        assert!(open.of_loop.is_none());
-        open.take(Ok(Box::new(report("healthy-fix.jsonl"))), SMALL);
-        open.press(Key::Enter, SMALL);
-        assert!(open.of_loop.is_none(), "no loop to open");
-        open.press(Key::Char('N'), SMALL);
-        assert_eq!(open.chosen, 0);
+    fn keys_and_news_change_the_state() {
+        let mut state = State::default();
+        let text = include_str!("state.txt");
+        let mut seen = String::new();
+        for line in text.lines() {
+            let given = line.split(" => ").next().unwrap_or_default();
+            seen += given;
+            if !given.is_empty() && !given.starts_with('#') {
+                let tasks = given.split(' ').map(|word| take(&mut state, word)).last();
+                let tasks = tasks.unwrap_or_default().into_iter().map(|task| format!("; {task:?}"));
+                seen += &format!(" => {}{}", told(&state), tasks.collect::<String>());
+            }
+            seen.push('\n');
+        }
+        assert_eq!(seen, text);
     }
 }
