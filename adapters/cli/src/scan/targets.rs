@@ -151,11 +151,11 @@ impl FromArgMatches for Targets {
         let formats = with_places(matches, "format");
         #[cfg(not(feature = "fleet"))]
         if formats.iter().any(|(_, format)| *format == OutputFormat::Parquet) {
-            let why = how("--format parquet") + "\n";
+            let why = how("--format parquet");
             return Err(clap::Error::raw(ErrorKind::InvalidValue, why));
         }
         let targets = Self::of(formats, with_places(matches, "output"));
-        targets.map_err(|why| clap::Error::raw(ErrorKind::ArgumentConflict, why + "\n"))
+        targets.map_err(|why| clap::Error::raw(ErrorKind::ArgumentConflict, why))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
