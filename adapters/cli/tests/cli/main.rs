@@ -22,8 +22,6 @@ mod install;
 mod jobs;
 mod json;
 mod judgement;
-#[cfg(not(feature = "fleet"))]
-mod lacking;
 mod manual;
 #[cfg(unix)]
 mod mcp;
