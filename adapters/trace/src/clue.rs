@@ -2,14 +2,11 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::fields::{Fields, list, objects, text};
 use crate::format::{Format, columns};
 use crate::formats;
-
-/// The fields of an object near the beginning of an input. If the input was cut off inside a field,
-/// the field is null.
-pub(crate) type Fields = Map<String, Value>;
 
 /// The position of an object in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,26 +281,6 @@ impl Check {
         };
         holds != self.is_not
     }
-}
-
-/// Returns the string in a field, or an empty one.
-pub(crate) fn text<'a>(fields: &'a Fields, key: &str) -> &'a str {
-    fields.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns whether a field holds a string.
-pub(crate) fn is_text(fields: &Fields, key: &str) -> bool {
-    fields.get(key).is_some_and(Value::is_string)
-}
-
-/// Returns the objects of the array in a field.
-pub(crate) fn objects<'a>(fields: &'a Fields, key: &str) -> impl Iterator<Item = &'a Fields> {
-    list(fields, key).iter().filter_map(Value::as_object)
-}
-
-/// Returns the array in a field. Any other field has no elements.
-fn list<'a>(fields: &'a Fields, key: &str) -> &'a [Value] {
-    fields.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

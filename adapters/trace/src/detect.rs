@@ -8,7 +8,8 @@
 use memchr::memchr;
 use serde_json::Value;
 
-use crate::clue::{self, Clue, Fields, Place, Strength};
+use crate::clue::{self, Clue, Place, Strength};
+use crate::fields::Fields;
 use crate::format::{Format, Layout, Layouts};
 use crate::log;
 use crate::packed;

@@ -38,10 +38,10 @@ mod swe_agent;
 use std::io::BufRead;
 
 use self::Read::{Each, Paid, Whole};
-use crate::clue::Fields;
 use crate::document::Source;
 use crate::event::Tokens;
 use crate::field::Raw;
+use crate::fields::Fields;
 use crate::format::Lists::First;
 use crate::format::{Format, Layout, Layouts};
 use crate::object::Object;

@@ -29,6 +29,7 @@ mod detect;
 mod document;
 mod event;
 mod field;
+mod fields;
 mod format;
 mod formats;
 mod lines;

@@ -23,7 +23,7 @@ const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Returns whether a text begins with the heading of a chat.
 pub(super) fn is_chat(fields: &Fields) -> bool {
-    clue::text(fields, "heading").starts_with(HEADING)
+    fields::text(fields, "heading").starts_with(HEADING)
 }
 
 pub(super) fn read(Source { input, .. }: Source<'_>, recorder: &mut Recorder<'_>) {

@@ -29,7 +29,7 @@ const TYPES: &[&str] = &[
 
 /// Returns whether an object has the type of a message or an event of agents.
 pub(super) fn is_message(fields: &Fields) -> bool {
-    TYPES.contains(&clue::text(fields, "type"))
+    TYPES.contains(&fields::text(fields, "type"))
 }
 
 pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {

@@ -66,7 +66,7 @@ const REFUSALS: [&str; 2] = ["The user denied this operation", "User rejected"];
 
 /// Returns whether only this program writes such a block: a task, what it tells of its window, or a result.
 pub(super) fn is_own(block: &Fields) -> bool {
-    let text = clue::text(block, "text").trim_start();
+    let text = fields::text(block, "text").trim_start();
     text.starts_with("<task>") || text.starts_with(ENVIRONMENT) || split_head(text).is_some()
 }
 

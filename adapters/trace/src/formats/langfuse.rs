@@ -9,7 +9,7 @@
 //! - **Failures** have the level `ERROR`, and `statusMessage` says why.
 
 use super::prelude::*;
-use crate::clue::{is_text, text};
+use crate::fields::{is_text, text};
 use crate::otlp::Span;
 use crate::spans;
 

@@ -22,8 +22,8 @@ const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 /// Returns whether only this program writes such a message: a command in its own fence, or a result
 /// that begins with its tag.
 pub(super) fn is_own(message: &Fields) -> bool {
-    let content = clue::text(message, "content");
-    match clue::text(message, "role") {
+    let content = fields::text(message, "content");
+    match fields::text(message, "role") {
         "assistant" => fenced(content, &FENCES[..1]).is_some(),
         "user" => content.trim_start().starts_with("<returncode>"),
         _ => false,

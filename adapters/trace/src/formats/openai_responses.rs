@@ -55,12 +55,12 @@ const ECHOES: [&str; 8] = [
 
 /// Returns whether an object has the type of an item.
 pub(super) fn is_item(fields: &Fields) -> bool {
-    ITEMS.contains(&clue::text(fields, "type"))
+    ITEMS.contains(&fields::text(fields, "type"))
 }
 
 /// Whether a message has a block of these items in its content.
 pub(super) fn has_item_text(fields: &Fields) -> bool {
-    let mut kinds = clue::objects(fields, "content").map(|block| clue::text(block, "type"));
+    let mut kinds = fields::objects(fields, "content").map(|block| fields::text(block, "type"));
     kinds.any(|kind| matches!(kind, "input_text" | "output_text"))
 }
 

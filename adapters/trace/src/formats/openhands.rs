@@ -65,8 +65,8 @@ const NO_ARGUMENTS: [&str; 12] = [
 pub(super) fn begins_with_sdk(fields: &Fields) -> bool {
     let has_action =
         |event: &Fields| event.contains_key("action") || event.contains_key("observation");
-    let is_sdk = |event: &Fields| clue::text(event, "kind").ends_with("Event");
-    let mut events = clue::objects(fields, "events").filter(|event| event.contains_key("source"));
+    let is_sdk = |event: &Fields| fields::text(event, "kind").ends_with("Event");
+    let mut events = fields::objects(fields, "events").filter(|event| event.contains_key("source"));
     let first = events.find(|event| has_action(event) || is_sdk(event));
     first.is_some_and(|event| !has_action(event))
 }

@@ -5,7 +5,6 @@ pub(super) use std::borrow::Cow;
 pub(super) use serde_json::Value;
 pub(super) use serde_json::value::RawValue;
 
-pub(super) use crate::clue::{self, Fields};
 pub(super) use crate::costs::count;
 pub(super) use crate::document::{self, Source};
 pub(super) use crate::event::{Args, Outcome, Role, Tokens};
@@ -14,6 +13,7 @@ pub(super) use crate::field::{
     integer, is_object, is_true, json_args, member, members, nested, object, records, required,
     string, text_of_json, texts,
 };
+pub(super) use crate::fields::{self, Fields};
 pub(super) use crate::format::{Layout, Lists};
 pub(super) use crate::lines;
 pub(super) use crate::object::Object;

@@ -9,7 +9,7 @@
 //! - A message that was `partial` when the file was written is skipped.
 
 use super::{OpenCalls, RESULT, without_environment};
-use crate::clue::text;
+use crate::fields::text;
 use crate::formats::prelude::*;
 
 /// The tools whose `content` is their result.
