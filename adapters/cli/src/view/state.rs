@@ -547,49 +547,45 @@ pub(super) mod tests {
     /// Returns the state as `state.txt` has it.
     fn told(state: &State) -> String {
         let is_whole = state.shown.iter().copied().eq(0..state.rows.len());
-        let rows =
-            if is_whole { state.rows.len().to_string() } else { format!("{:?}", state.shown) };
-        let mut told =
-            format!("{} of {rows}, top {}, by {}", state.at, state.top, state.order.name());
-        for (is_so, what) in [
-            (!state.filter.is_empty(), format!("/{}", state.filter)),
-            (state.is_typing, "typing".to_owned()),
-            (state.only_stuck, "only stuck".to_owned()),
-            (state.has_help, "help".to_owned()),
-            (state.is_waiting(), "waiting".to_owned()),
-        ] {
-            told += &if is_so { format!(", {what}") } else { String::new() };
-        }
+        let rows = is_whole.then(|| state.rows.len().to_string());
+        let rows = rows.unwrap_or_else(|| format!("{:?}", state.shown));
+        let list = format!("{} of {rows}, top {}, by {}", state.at, state.top, state.order.name());
+        let more = [
+            (!state.filter.is_empty(), format!(", /{}", state.filter)),
+            (state.is_typing, ", typing".to_owned()),
+            (state.only_stuck, ", only stuck".to_owned()),
+            (state.has_help, ", help".to_owned()),
+            (state.is_waiting(), ", waiting".to_owned()),
+        ];
+        let more = more.into_iter().filter_map(|(is_so, what)| is_so.then_some(what));
         let page = |page: &Page| format!("line {} of {}", page.top, page.document.lines.len());
-        if let Some(open) = &state.open {
-            let run = open
-                .run
-                .as_ref()
-                .map_or("waits", |run| if run.is_ok() { "is read" } else { "is lost" });
-            told += &format!("; run {} {run}, {}", open.row, page(&open.page));
+        let open = state.open.as_ref().map(|open| {
+            let run = match &open.run {
+                None => "waits",
+                Some(Ok(_)) => "is read",
+                Some(Err(_)) => "is lost",
+            };
             let of_loop = open.of_loop.as_ref();
-            told += &of_loop
-                .map_or(String::new(), |of| format!("; loop {}, {}", open.chosen, page(of)));
-        }
-        told
+            let of_loop = of_loop.map(|of| format!("; loop {}, {}", open.chosen, page(of)));
+            format!("; run {} {run}, {}", open.row, page(&open.page)) + &of_loop.unwrap_or_default()
+        });
+        [list].into_iter().chain(more).chain(open).collect()
     }
 
     /// Each line of `state.txt` has keys and news, and the state after them. A run `waits` until it is read.
     #[test]
     fn keys_and_news_change_the_state() {
         let mut state = State::default();
-        let text = include_str!("state.txt");
-        let mut seen = String::new();
-        for line in text.lines() {
-            let given = line.split(" => ").next().unwrap_or_default();
-            seen += given;
-            if !given.is_empty() && !given.starts_with('#') {
-                let tasks = given.split(' ').map(|word| take(&mut state, word)).last();
-                let tasks = tasks.unwrap_or_default().into_iter().map(|task| format!("; {task:?}"));
-                seen += &format!(" => {}{}", told(&state), tasks.collect::<String>());
+        let mut line = |line: &str| {
+            let (given, _) = line.split_once(" => ").unwrap_or((line, ""));
+            if given.is_empty() || given.starts_with('#') {
+                return given.to_owned() + "\n";
             }
-            seen.push('\n');
-        }
-        assert_eq!(seen, text);
+            let tasks = given.split(' ').map(|word| take(&mut state, word)).last();
+            let tasks = tasks.unwrap_or_default().into_iter().map(|task| format!("; {task:?}"));
+            format!("{given} => {}{}\n", told(&state), tasks.collect::<String>())
+        };
+        let text = include_str!("state.txt");
+        assert_eq!(text.lines().map(&mut line).collect::<String>(), text);
     }
 }
