@@ -46,7 +46,9 @@ use std::time::{Duration, SystemTime};
 use regex::Regex;
 use serde_json::{Deserializer, Value};
 
-use crate::harness::{Folder, Ran, labels, program_at, runs};
+#[cfg(unix)]
+use crate::harness::beside;
+use crate::harness::{Folder, Ran, labels, program_at, runs, writes_golden};
 
 /// The cases that run at a time.
 const WORKERS: usize = 4;
@@ -326,20 +328,14 @@ impl<'t> Console<'t> {
 /// Returns a shell in the surroundings of a command.
 #[cfg(unix)]
 fn in_shell(command: &Command) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
+    let mut shell = beside(command, "/bin/sh");
     shell.current_dir(command.get_current_dir().expect("a folder")).stdin(Stdio::null());
     shell
 }
 
 /// Returns git without any settings of the user or of a repository around the tests, which gives commits the same ids each
 /// time.
-fn git() -> Command {
+pub(crate) fn git() -> Command {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     command.env("GIT_DEFAULT_HASH", "sha1");
@@ -521,7 +517,7 @@ fn is_for_here(path: &Path) -> bool {
 #[test]
 fn every_session_prints_what_it_shows() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/console");
-    let writes = std::env::var_os("UNSTUCK_GOLDEN").is_some_and(|word| word == "write");
+    let writes = writes_golden();
     let paths =
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<_> = paths.filter(|path| is_for_here(path)).collect();

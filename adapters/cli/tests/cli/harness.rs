@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -46,8 +46,7 @@ impl Ran {
     ///
     /// A program that says nothing for [`PATIENCE`] is ended.
     pub(crate) fn by_talking(command: &mut Command, lines: &str) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("a program that starts");
+        let mut child = piped(command);
         let mut to = child.stdin.take().expect("a pipe");
         let out = heard_from(child.stdout.take().expect("a pipe"));
         let err = heard_from(child.stderr.take().expect("a pipe"));
@@ -78,8 +77,7 @@ impl Ran {
     }
 
     fn fed(command: &mut Command, input: &[u8]) -> (Self, std::io::Result<()>) {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("a program that starts");
+        let mut child = piped(command);
         let written = child.stdin.take().expect("a pipe").write_all(input);
         (Self::of(child.wait_with_output().expect("a program that ends")), written)
     }
@@ -204,6 +202,25 @@ pub(crate) fn program_at(home: &Path) -> Command {
     command
 }
 
+/// Starts a command with pipes for its input and output.
+pub(crate) fn piped(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("a program that starts")
+}
+
+/// Returns another program in the surroundings of `command`.
+#[cfg(unix)]
+pub(crate) fn beside(command: &Command, program: &str) -> Command {
+    let mut other = Command::new(program);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
+        };
+    }
+    other
+}
+
 /// Runs the program with these arguments.
 pub(crate) fn unstuck<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ran {
     Ran::by(program().args(arguments))
@@ -272,6 +289,11 @@ pub(crate) fn effort() -> usize {
     let value = std::env::var("UNSTUCK_EXHAUSTIVE").unwrap_or_default();
     let parsed = if value.is_empty() { Ok(0) } else { value.parse::<usize>() };
     parsed.expect("UNSTUCK_EXHAUSTIVE is a number").min(2)
+}
+
+/// Returns whether the expected output in files is written anew.
+pub(crate) fn writes_golden() -> bool {
+    std::env::var_os("UNSTUCK_GOLDEN").is_some_and(|word| word == "write")
 }
 
 /// Returns a folder of shared test data. Prints a remark and returns `None` if it does not exist.

@@ -1,6 +1,5 @@
 //! Hooks as agents run them: one process for each event, with a payload on standard input.
 
-use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
@@ -12,7 +11,9 @@ use std::thread;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, is_exhaustive, program};
+use crate::harness::{Folder, Ran, is_exhaustive, program, writes_golden};
+#[cfg(unix)]
+use crate::harness::{beside, piped};
 
 /// The names of the supported agents.
 pub(crate) const AGENTS: [&str; 13] = [
@@ -76,7 +77,6 @@ impl Hooks {
         command.env("XDG_STATE_HOME", self.folder.path());
         command.env_remove("UNSTUCK_STATE_DIR").env_remove("UNSTUCK");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -269,7 +269,6 @@ pub(crate) fn front(state: &Path) -> Front {
 #[test]
 fn recorded_sessions_are_answered_to_the_byte() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/hook");
-    let writes = env::var_os("UNSTUCK_GOLDEN").is_some_and(|word| word == "write");
     let mut sessions = 0;
     for agent in AGENTS {
         let files = fs::read_dir(golden.join(agent)).expect("a folder");
@@ -284,7 +283,7 @@ fn recorded_sessions_are_answered_to_the_byte() {
             };
             let answers: String = payloads.lines().map(line).collect();
             let expected = path.with_extension("out");
-            if writes {
+            if writes_golden() {
                 fs::write(&expected, &answers).expect("answers that can be written");
             }
             let expected = fs::read_to_string(expected).expect("answers");
@@ -361,17 +360,9 @@ fn sixteen_hooks_with_long_results_lose_none() {
 #[cfg(unix)]
 fn limited(hooks: &Hooks, limit: &str, payload: &str) -> (Option<i32>, String) {
     let hook = hooks.command();
-    let mut shell = Command::new("sh");
+    let mut shell = beside(&hook, "sh");
     shell.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
-    shell.arg(hook.get_program()).args(hook.get_args());
-    for (name, value) in hook.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = shell.spawn().expect("a shell");
+    let mut child = piped(shell.arg(hook.get_program()).args(hook.get_args()));
     // A program that ends early does not read all of it.
     let _ = child.stdin.take().expect("a pipe").write_all(payload.as_bytes());
     let output = child.wait_with_output().expect("a program that ends");

@@ -12,7 +12,9 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use unstuck_trace::WORKERS_MAX;
 
-use crate::harness::{CLEAN, Folder, Ran, effort, program, repeated, runs, scan, scanned, stuck};
+use crate::harness::{
+    CLEAN, Folder, Ran, effort, piped, program, repeated, runs, scan, scanned, stuck,
+};
 
 /// Returns the names of the reported files, in order.
 fn names(ran: &Ran) -> Vec<String> {
@@ -74,8 +76,7 @@ fn standard_input_without_data_is_no_input() {
 #[test]
 fn a_pipe_that_stays_silent_is_not_waited_for() {
     let mut command = program();
-    command.arg("scan").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
+    let mut child = piped(command.arg("scan"));
     // The pipe stays open until the program has ended.
     let pipe = child.stdin.take();
     let ran = Ran::of(child.wait_with_output().expect("a program that ends"));

@@ -11,26 +11,6 @@ use serde_json::Value;
 use crate::harness::{Folder, Ran, program_at};
 use crate::hook::{AGENTS, PLUGINS};
 
-/// Returns the path of an agent's settings in the home folder.
-fn settings(agent: &str) -> &'static str {
-    match agent {
-        "claude-code" => ".claude/settings.json",
-        "codex" => ".codex/hooks.json",
-        "copilot" => ".copilot/hooks/unstuck.json",
-        "qwen" => ".qwen/settings.json",
-        "cursor" => ".cursor/hooks.json",
-        "goose" => ".agents/plugins/unstuck/hooks/hooks.json",
-        "opencode" => ".config/opencode/plugin/unstuck.js",
-        "kilo" => ".config/kilo/plugin/unstuck.js",
-        "pi" => ".pi/agent/extensions/unstuck.js",
-        "droid" => ".factory/settings.json",
-        "codebuddy" => ".codebuddy/settings.json",
-        "auggie" => ".augment/settings.json",
-        "gemini" => ".gemini/settings.json",
-        other => panic!("this function does not know the settings of {other}"),
-    }
-}
-
 #[test]
 fn the_program_is_written_as_its_path_in_path() {
     for folder in ["bin", "my programs", "it's \"mine\" $HOME `x` \\ é"] {
@@ -43,8 +23,10 @@ fn the_program_is_written_as_its_path_in_path() {
         let program = program.to_str().expect("UTF-8");
         for agent in AGENTS {
             let mut install = program_at(home.path());
-            Ran::by(install.env("PATH", &path).args(["install", agent])).quiet(0);
-            let text = fs::read_to_string(home.path().join(settings(agent))).expect("settings");
+            let ran = Ran::by(install.env("PATH", &path).args(["install", agent])).quiet(0);
+            let (_, settings) =
+                ran.out.lines().next().and_then(|line| line.split_once(" in ")).expect("a path");
+            let text = fs::read_to_string(settings).expect("settings");
             if PLUGINS.contains(&agent) {
                 let command = serde_json::to_string(&[program, "hook", agent]).expect("JSON");
                 assert!(text.contains(&format!("const COMMAND = {command};\n")), "{text}");

@@ -3,14 +3,14 @@
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::thread;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, program};
+use crate::harness::{Folder, Ran, piped, program};
 
 /// A line that does not concern the proxy.
 const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n";
@@ -22,12 +22,6 @@ fn call(id: u32) -> String {
 
 fn line(message: &Value) -> String {
     format!("{message}\n")
-}
-
-/// Starts a command with pipes for its input and output.
-fn piped(command: &mut Command) -> Child {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("a program that starts")
 }
 
 /// Runs the proxy with `cat` as server, which sends back what it gets, until it ends.

@@ -3,9 +3,8 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Write as _, pipe};
-use std::process::Stdio;
 
-use crate::harness::{Folder, Ran, labels, program, runs, scan, stuck, unstuck};
+use crate::harness::{Folder, Ran, labels, piped, program, runs, scan, stuck, unstuck};
 
 /// A file with one document on each line.
 const JSON: &str =
@@ -46,9 +45,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
 #[test]
 fn a_reader_may_leave_in_the_middle() {
     let mut command = program();
-    command.args(["scan", "-", "--format", "jsonl"]).arg(runs());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
+    let mut child = piped(command.args(["scan", "-", "--format", "jsonl"]).arg(runs()));
     // Nothing is written before the end of standard input, so the pipe is closed by then.
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("a pipe");

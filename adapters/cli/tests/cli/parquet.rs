@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Stdio;
 
 use parquet::file::reader::SerializedFileReader;
 use parquet::record::{Row, RowAccessor as _};
 use serde_json::Value;
 
-use crate::harness::{CLEAN, Folder, Ran, program, repeated, run_in, runs, stuck};
+use crate::harness::{CLEAN, Folder, Ran, piped, program, repeated, run_in, runs, stuck};
 
 /// Scans in the folder `here` and returns the rows.
 fn table(here: &Path, words: &[&str]) -> (Ran, Vec<Row>) {
@@ -142,9 +141,7 @@ fn the_file_is_replaced_whole_or_not_at_all() {
         "parquet",
         "-o",
     ]);
-    command.arg(&out).args(["--format", "jsonl"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
+    let mut child = piped(command.arg(&out).args(["--format", "jsonl"]));
     let stdin = child.stdin.take().expect("a pipe");
     let mut line = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use crate::harness::{Folder, Ran};
+use crate::harness::{Folder, Ran, piped};
 use crate::hook::{AGENTS, ENDING, Hooks, Wire, answered, front, repeat};
 
 #[test]
@@ -73,7 +73,7 @@ fn pitfall_05_standard_input_is_always_read_to_its_end() {
 fn pitfall_06_an_open_standard_input_does_not_block() {
     let hooks = Hooks::of("claude-code");
     for n in 0..3 {
-        let mut child = hooks.command().spawn().expect("a program that starts");
+        let mut child = piped(&mut hooks.command());
         let mut stdin = child.stdin.take().expect("a pipe");
         let payload =
             Wire("claude-code").after(&n.to_string(), "make", "make: *** No rule").to_string();
@@ -265,7 +265,7 @@ fn pitfall_13_a_damaged_state_is_reset_and_a_newer_one_is_kept() {
 fn pitfall_13_a_killed_hook_leaves_a_valid_state() {
     let hooks = Hooks::of("claude-code");
     for n in 0..60_u64 {
-        let mut child = hooks.command().spawn().expect("a program that starts");
+        let mut child = piped(&mut hooks.command());
         let mut stdin = child.stdin.take().expect("a pipe");
         let payload = Wire("claude-code").before(&format!("k{n}"), &format!("{n}")).to_string();
         // A hook that has ended already reads nothing.

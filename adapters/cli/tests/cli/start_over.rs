@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::console;
 use crate::harness::{Folder, Ran, effort, program};
 
 /// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    command.args(["-c", "user.name=a", "-c", "user.email=a@b.c", "-C"]).arg(folder);
-    let output = command.args(arguments).output().expect("these tests need the program git");
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = console::git().current_dir(folder).args(arguments).output();
+    let output = output.expect("these tests need the program git");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
