@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::harness::{CLEAN, Folder, runs, scan, stuck, unstuck};
+use crate::shown::words_everywhere;
 
 /// Texts that break out of a page that does not escape them.
 const HOSTILE: [&str; 6] = [
@@ -13,19 +14,6 @@ const HOSTILE: [&str; 6] = [
     "&lt;b&gt; ]]> {{7*7}} ${7*7}",
     "javascript:alert(1)",
 ];
-
-/// Returns a native trace in which each field is `text`.
-fn trace(text: &str) -> String {
-    let text = serde_json::to_string(text).expect("a string");
-    let mut trace = format!("{{\"session\":{text}}}\n");
-    for _ in 0..4 {
-        let _ = writeln!(
-            trace,
-            "{{\"type\":\"call\",\"tool\":{text},\"worker\":{text},\"args\":{{{text}:{text}}},\"result\":{text},\"is_error\":true}}"
-        );
-    }
-    trace
-}
 
 /// Returns a native trace with this many sessions, which all have the same loop.
 fn sessions(count: usize) -> String {
@@ -52,7 +40,7 @@ fn a_loop_has_the_calls_of_its_session_only() {
 fn hostile_text_is_escaped_in_every_field() {
     for (number, text) in HOSTILE.into_iter().enumerate() {
         let folder = Folder::new();
-        let file = folder.file(&format!("a&{number}<b>.jsonl"), trace(text));
+        let file = folder.file(&format!("a&{number}<b>.jsonl"), words_everywhere(text));
         for args in ["none", "short", "full"] {
             let page = unstuck([
                 "scan",

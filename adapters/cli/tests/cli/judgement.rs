@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{effort, shared};
 use crate::hook::{Hooks, Wire};
+use crate::noise::{hex, uuid};
 
 /// The rounds of a row that says nothing else.
 const ROUNDS: usize = 12;
@@ -224,15 +225,7 @@ impl Call {
 /// `{clock}` is a time that advances. `{hex}` is a hash of 40 digits, `{short}` one of 7 and `{uuid}`
 /// an identifier, each different in each round.
 fn expanded(text: &str, n: usize) -> String {
-    let hash = digest(n);
-    let uuid = format!(
-        "{}-{}-4{}-8{}-{}",
-        &hash[..8],
-        &hash[8..12],
-        &hash[12..15],
-        &hash[15..18],
-        &hash[18..30]
-    );
+    let hash = hex(n, 40);
     [
         ("{n}", n.to_string()),
         ("{nn}", format!("{n:02}")),
@@ -240,19 +233,10 @@ fn expanded(text: &str, n: usize) -> String {
         ("{clock}", format!("12:{:02}:{:02}", n, n * 7 % 60)),
         ("{short}", hash[..7].to_owned()),
         ("{hex}", hash),
-        ("{uuid}", uuid),
+        ("{uuid}", uuid(n)),
     ]
     .iter()
     .fold(text.to_owned(), |text, (placeholder, value)| text.replace(placeholder, value))
-}
-
-/// Forty hexadecimal digits that differ for each `n`.
-fn digest(n: usize) -> String {
-    let mixed = |salt: u64| {
-        let x = (n as u64 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-    };
-    format!("{:016x}{:016x}{:08x}", mixed(1), mixed(1000), mixed(2000) >> 32)
 }
 
 /// The complaint about reactions that the row does not allow.

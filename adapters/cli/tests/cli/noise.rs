@@ -362,14 +362,15 @@ fn clock(n: usize) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
 }
 
-fn uuid(n: usize) -> String {
+/// Returns an identifier that differs for each call.
+pub(crate) fn uuid(n: usize) -> String {
     let digits = hex(n, 32);
     let part = |from: usize, to: usize| &digits[from..to];
     format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
 }
 
 /// Returns `digits` hexadecimal digits that look random, for the call `n`.
-fn hex(n: usize, digits: usize) -> String {
+pub(crate) fn hex(n: usize, digits: usize) -> String {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n as u64 + 1);
     let digit = |_| {
         // Xorshift (Marsaglia, 2003).

@@ -8,7 +8,8 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::harness::{CLEAN, Folder, Ran, program, repeated, runs, stuck};
+use crate::harness::{Folder, Ran, program, runs, stuck};
+use crate::shown::words_everywhere;
 
 const FORMATS: [&str; 5] = ["csv", "markdown", "junit", "sarif", "github"];
 
@@ -32,19 +33,6 @@ fn written(here: &Path, format: &str, words: &[&str]) -> (Ran, String) {
 
 fn report(format: &str, words: &[&str]) -> String {
     written(&runs(), format, words).1
-}
-
-/// A trace with these words in every field.
-fn everywhere(words: &str) -> String {
-    let call = json!({
-        "type": "call", "tool": words, "args": {words: words}, "result": words, "is_error": true,
-        "worker": words,
-    });
-    let said = json!({"type": "message", "role": "assistant", "text": words, "worker": words});
-    let session = json!({"session": words});
-    let (call, said) = (repeated(&call.to_string()), repeated(&said.to_string()));
-    // A trace is recognised by its beginning.
-    format!("{session}\n{CLEAN}{call}{said}")
 }
 
 /// Returns the only run of a log, after checks that hold for each log.
@@ -131,7 +119,7 @@ fn secrets_are_masked_in_every_report() {
     let secret = "ghp_Zq7xW2kLm9PvT4bN8sRdZq7x";
     let folder = Folder::new();
     let name = format!("runs/token={secret}.jsonl");
-    folder.file(&name, everywhere(&format!("x {secret}")));
+    folder.file(&name, words_everywhere(&format!("x {secret}")));
     for format in FORMATS {
         let (ran, report) = written(folder.path(), format, &["runs"]);
         assert_eq!(ran.exit, 1, "{}", ran.err);

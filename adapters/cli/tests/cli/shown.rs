@@ -32,7 +32,7 @@ fn fits(ran: &Ran) {
 }
 
 /// Returns a trace of a repeated call with these words in every field.
-fn words_everywhere(words: &str) -> String {
+pub(crate) fn words_everywhere(words: &str) -> String {
     let header = json!({"session": words, "agent": words});
     format!("{header}\n{}", records(words))
 }
