@@ -22,7 +22,7 @@ fn commands() -> Vec<String> {
 /// Returns the long options in the help of a command.
 fn options(command: &str) -> BTreeSet<String> {
     let help = unstuck([command, "--help"]).out;
-    let words = help.split(|c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '['));
+    let words = help.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '\'' | '['));
     words.filter(|word| word.starts_with("--")).map(str::to_owned).collect()
 }
 
