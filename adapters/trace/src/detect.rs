@@ -1,7 +1,7 @@
 //! Recognises the format of an input by its beginning.
 //!
-//! Every object in the first 64 KiB is tested by the rows of `formats.txt`, and each format has the [`Clue`] of the first
-//! row that holds. The strongest clue gets the object; of equal ones, the format that comes first in
+//! Every object in the first 64 KiB is tested by the rows of `formats.txt`, and each format has the [`Clue`] of the
+//! first row that holds. The strongest clue gets the object; of equal ones, the format that comes first in
 //! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them. If long
 //! texts leave no room for a clue, the [outline](crate::outline) of a longer beginning is looked at.
 

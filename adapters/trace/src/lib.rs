@@ -1,8 +1,8 @@
 //! Reads transcripts of real agents as a stream of events.
 //!
-//! [`read`] takes an input of any size. It delivers calls, their results and messages in the order
-//! of the file, with the tokens and the times that the file has. It keeps one record at a time in memory, so a file of gigabytes needs no more memory
-//! than its longest line.
+//! [`read`] takes an input of any size. It delivers calls, their results and messages in the order of the file, with
+//! the tokens and the times that the file has. It keeps one record at a time in memory, so a file of gigabytes needs
+//! no more memory than its longest line.
 //!
 //! ```
 //! use unstuck_trace::{Event, read};

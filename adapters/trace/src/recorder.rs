@@ -122,8 +122,8 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Notes that the input has at least one record of the format. No message, time or tokens are delivered before; a call
-    /// is such a record.
+    /// Notes that the input has at least one record of the format. No message, time or tokens are delivered before; a
+    /// call is such a record.
     pub(crate) fn recognise(&mut self) {
         self.recognised = true;
     }

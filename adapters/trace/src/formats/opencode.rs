@@ -106,8 +106,8 @@ fn call(part: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     Ok(())
 }
 
-/// Returns the name under which a call of `OpenCode` is reported. It hands a call with arguments that do not fit to the tool
-/// `invalid`, together with the name of the tool that the model asked for.
+/// Returns the name under which a call of `OpenCode` is reported. It hands a call with arguments that do not fit to
+/// the tool `invalid`, together with the name of the tool that the model asked for.
 ///
 /// ```
 /// use unstuck_trace::opencode_tool;
