@@ -405,6 +405,15 @@ impl<'s> Recorder<'s> {
         *self.turn(worker) = Turn::default();
     }
 
+    /// Goes on with a turn that has issued calls and has no result since. Otherwise begins another, like
+    /// [`Recorder::begin_turn`].
+    pub(crate) fn continue_turn(&mut self, worker: &str) {
+        let turn = self.turn(worker);
+        if !turn.called || turn.answered {
+            self.begin_turn(worker);
+        }
+    }
+
     /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
     /// that has issued calls. A note of this project in somebody else's name is no message.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {

@@ -25,11 +25,7 @@ pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done 
 /// Replays the model's answer. A block that cannot be read is reported after the others are
 /// delivered.
 fn answer(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
-    let turn = recorder.turn(MAIN);
-    if !turn.called || turn.answered {
-        *turn = Turn::default();
-        recorder.settle(MAIN);
-    }
+    recorder.continue_turn(MAIN);
     recorder.usage(MAIN, Tokens::of_anthropic(message.get("usage")));
     recorder.speak(MAIN, &message.text("content").unwrap_or_default());
     let mut outcome = Ok(());

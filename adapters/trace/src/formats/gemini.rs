@@ -167,11 +167,7 @@ impl Speaker<'_, '_, '_> {
 
     /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.
     fn answer_in_parts(&mut self, parts: Raw<'_>, usage: Raw<'_>) -> Done {
-        let turn = self.recorder.turn(self.worker);
-        if !turn.called || turn.answered {
-            *turn = Turn::default();
-            self.recorder.settle(self.worker);
-        }
+        self.recorder.continue_turn(self.worker);
         self.recorder.usage(self.worker, Tokens::of_gemini(usage));
         self.recorder.speak(self.worker, &words(parts));
         let names = ["id", "name", "args"];

@@ -173,14 +173,12 @@ fn message(item: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
     let role = item.text("role").unwrap_or_default();
     match Role::from_name(&role) {
         Role::Assistant => {
-            let turn = recorder.turn(worker);
-            if turn.called && !turn.answered {
+            recorder.continue_turn(worker);
+            if recorder.turn(worker).called {
                 recorder.message(worker, Role::Assistant, &text);
-                return;
+            } else {
+                recorder.say(worker, &text);
             }
-            *turn = Turn::default();
-            recorder.settle(worker);
-            recorder.say(worker, &text);
         }
         Role::User if is_echo(&text) => {}
         role => {
