@@ -17,7 +17,7 @@ use crate::verdict::{Kind, LoopId, RuleIndex};
 /// loop silenced first is forgotten and can be found again.
 pub const SILENCED_MAX: usize = 8;
 
-/// The number of pairs of rule and tool for which a detector remembers false positives, 8 bytes
+/// The number of pairs of rule and tool for which a detector remembers false positives, 6 bytes
 /// each.
 pub const RAISED_MAX: usize = 8;
 
@@ -33,8 +33,9 @@ pub(crate) struct Feedback {
     raised: Recent<Raised, RAISED_MAX>,
 }
 
-/// A rule that asks for more repetitions if the call is of one tool.
+/// A rule that asks for more repetitions if the call is of one tool. It is packed into six bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(Rust, packed(2))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Raised {
     pub(crate) tool: Tool,
@@ -125,7 +126,7 @@ impl Feedback {
     }
 
     fn raised_where(&self, tool: Tool, is_meant: impl Fn(u8) -> bool) -> u8 {
-        let raised = self.raised.iter().filter(|it| it.tool == tool && is_meant(it.rule));
+        let raised = self.raised.iter().filter(|it| { it.tool } == tool && is_meant(it.rule));
         raised.fold(0, |most, raised| most.max(raised.by))
     }
 
