@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use crate::Digest;
 use crate::detector::{Detector, Statistics};
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
+use crate::history::History;
 use crate::ladder::{REMINDERS_MAX, RUNGS_MAX};
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
-use crate::pattern::{RunsLeft, Track};
+use crate::pattern::{self, RunsLeft, Track};
 use crate::policy::Policy;
-use crate::queue::Queue;
 use crate::record::{Record, Score, Status, Tag};
 use crate::rule::{RULES_MAX, RUNS_MAX, Rule};
 use crate::talk::{Heard, MESSAGES_MAX, TextRow};
@@ -189,10 +189,10 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             text: detector.talk,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
             open: listed(detector.history.open.as_slice().iter().copied()),
-            tracks: listed(
-                tracks
-                    .map(|(rule, track)| (track.seen() & held_by(rule, detector), track.streak())),
-            ),
+            tracks: listed(tracks.enumerate().map(|(place, (rule, track))| {
+                let seen = detector.history.seen_by(pattern::one(place), rule.is_judged_early());
+                (seen, track.streak())
+            })),
             runs: listed(detector.patterns.runs.iter().take(runs).copied()),
             loops: listed(detector.patterns.loops.as_slice().iter().copied()),
             silenced: listed(detector.feedback.silenced()),
@@ -246,7 +246,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.best = self.best;
         detector.statistics = self.statistics;
         check(restore_settled(&mut detector.history.window, &self.settled), "settled")?;
-        check(restore_open(&mut detector.history.open, &self.open), "open")?;
+        check(restore_open(&mut detector.history, &self.open), "open")?;
         restore_tracks(detector, &self.tracks, &self.runs).ok_or(corrupt("tracks"))?;
         check(
             restore_loops(&mut detector.patterns.loops, &self.loops, self.next, policy),
@@ -272,29 +272,24 @@ fn listed<T, const N: usize>(mut values: impl Iterator<Item = T>) -> Vec<T, N> {
     list
 }
 
-/// Returns the records that the rule may have seen and the detector still holds.
-fn held_by<const W: usize, const OPEN: usize>(
-    rule: &Rule<'_>,
-    detector: &Detector<'_, W, OPEN>,
-) -> Mask {
-    let open = u32::from(detector.history.open.len());
-    let waiting = if rule.is_judged_early() { open } else { 0 };
-    Mask::newest(detector.history.window.len().saturating_add(waiting))
-}
-
 /// Fills `window` with these records, the oldest first. Returns `false` if one has not settled.
 fn restore_settled<const W: usize>(window: &mut Window<W>, records: &[Record]) -> bool {
     for record in records {
-        window.push(record);
+        window.push(record, 0);
     }
     records.iter().all(|record| record.status != Status::Open)
 }
 
-/// Fills `open` with the waiting records. Returns `false` if the first one does not wait for its
+/// Fills `history` with the waiting records. Returns `false` if the first one does not wait for its
 /// outcome.
-fn restore_open<const OPEN: usize>(open: &mut Queue<Record, OPEN>, records: &[Record]) -> bool {
-    let waits = records.first().is_none_or(|record| record.status == Status::Open);
-    waits && records.iter().all(|record| open.push(*record))
+fn restore_open<const W: usize, const OPEN: usize>(
+    history: &mut History<W, OPEN>,
+    records: &[Record],
+) -> bool {
+    for record in records {
+        history.hold(*record, 0);
+    }
+    records.first().is_none_or(|record| record.status == Status::Open)
 }
 
 /// Gives each rule its memory, as far as the records are held.
@@ -310,14 +305,13 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     let mut rest = RunsLeft(&mut all);
     for (place, rule) in detector.policy.rules().iter().enumerate() {
         let (seen, streak) = tracks.next()?;
-        let held = held_by(rule, detector);
         let runs = rest.next_of(rule);
         for run in &mut *runs {
             *run = (*counts.next()?).min(calls);
         }
         let running = runs.iter().any(|run| *run > 0);
-        let track = Track::restored(*seen & held, (*streak).min(calls), running);
-        detector.patterns.rules.set(place, track);
+        detector.patterns.rules.set(place, Track::new((*streak).min(calls), running));
+        detector.history.restore_seen(pattern::one(place), rule.is_judged_early(), *seen);
     }
     detector.patterns.runs = all;
     (tracks.next().is_none() && counts.next().is_none()).then_some(())

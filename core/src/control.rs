@@ -11,8 +11,8 @@ use core::mem::replace;
 
 use crate::detector::Detector;
 use crate::judge::{Moment, Sight};
-use crate::queue::Queue;
 use crate::record::{Call, CallId, Record, Score, Status};
+use crate::selection::RuleSet;
 use crate::verdict::{Finding, LoopId, RuleIndex, Verdict};
 use crate::window::Window;
 
@@ -118,7 +118,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             Some(record) => record.moved = true,
             None => self.history.moved = true,
         }
-        self.cut_early_rules(u32::from(self.history.open.len()));
+        self.cut_early_rules(None);
     }
 
     /// Silences the loop `id`. It is not found again as long as it is among the latest
@@ -158,12 +158,12 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     /// Takes back the latest call.
     fn take_back_one(&mut self) -> Option<Record> {
-        if let Some(record) = self.history.open.pop_newest() {
+        let (record, is_open) = self.history.take_back()?;
+        if is_open {
             // The host saw progress before the call, and that still holds.
             self.history.moved |= record.moved;
             return Some(record);
         }
-        let record = self.history.window.pop()?;
         if let Some(best) = self.best.get_mut(usize::from(record.tag.code()))
             && record.moved
             && best.is_known()
@@ -177,36 +177,37 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Counts everything again from the records that the detector holds.
     pub(crate) fn rebuild(&mut self) {
         let held = replace(&mut self.history.window, Window::new());
-        let open = replace(&mut self.history.open, Queue::new(Record::NONE));
+        let open = self.history.take_open();
         self.patterns.clear();
         let next = self.history.next;
         let count = u64::from(held.len()).saturating_add(u64::from(open.len()));
         self.history.next = next.wrapping_sub(count);
         for age in (0..held.len()).rev() {
             if let Some(mut record) = held.record(age) {
-                let seq = self.announce_again(&record);
+                let (seq, seen) = self.announce_again(&record);
                 // Its findings were reported before.
-                let _ = self.settle_one(seq, &mut record);
+                let _ = self.settle_one(seq, &mut record, seen);
             }
         }
         for record in open.as_slice() {
-            self.announce_again(record);
-            self.history.hold(*record);
+            let (_, seen) = self.announce_again(record);
+            self.history.hold(*record, seen);
         }
         debug_assert_eq!(self.history.next, next, "every record has its number again");
     }
 
-    /// Shows a record to the rules that are judged at announcement, and returns its number.
-    fn announce_again(&mut self, record: &Record) -> u64 {
+    /// Shows a record to the rules that are judged at announcement. Returns its number, and the rules that saw it.
+    fn announce_again(&mut self, record: &Record) -> (u64, RuleSet) {
         let seq = self.history.next;
         self.history.next = seq.wrapping_add(1);
-        if self.policy.selection().judges_early() {
-            let call = record.without_outcome();
-            let view = self.view_ahead(&call);
-            // Its findings were reported before.
-            let _ =
-                self.judge(&Sight { moment: Moment::Announced, seq, record: &call, view: &view });
+        if !self.policy.selection().judges_early() {
+            return (seq, 0);
         }
-        seq
+        let call = record.without_outcome();
+        let view = self.view_ahead(&call);
+        // Its findings were reported before.
+        let sight = Sight { moment: Moment::Announced, seq, record: &call, view: &view };
+        let (_, seen) = self.judge(&sight);
+        (seq, seen)
     }
 }

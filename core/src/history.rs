@@ -1,9 +1,12 @@
 //! The history of a run: the records that a detector holds, and how they are numbered.
 
+use core::mem::replace;
 use core::num::NonZeroU64;
 
+use crate::mask::Mask;
 use crate::queue::Queue;
 use crate::record::{CallId, Record, Status, Tool};
+use crate::selection::RuleSet;
 use crate::talk::Heard;
 use crate::verdict::{Finding, Kind};
 use crate::window::Window;
@@ -15,6 +18,8 @@ pub(crate) struct History<const W: usize, const OPEN: usize> {
     pub(crate) window: Window<W>,
     /// The records that have not settled, in the order of their calls.
     pub(crate) open: Queue<Record, OPEN>,
+    /// The rules that saw each of them and may still use it.
+    open_seen: Queue<RuleSet, OPEN>,
     /// The sequence number of the next record.
     pub(crate) next: u64,
     /// The sequence number of the first record of this run.
@@ -39,6 +44,7 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
         Self {
             window: Window::new(),
             open: Queue::new(Record::NONE),
+            open_seen: Queue::new(0),
             next: 0,
             begun: 0,
             step: None,
@@ -54,6 +60,7 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
     pub(crate) fn clear(&mut self) {
         self.window.clear();
         self.open.clear();
+        self.open_seen.clear();
         self.begun = self.next;
         self.step = None;
         self.in_step = 0;
@@ -62,10 +69,49 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
         self.heard = Heard::Nothing;
     }
 
-    /// Adds a record that waits for its outcome.
-    pub(crate) fn hold(&mut self, record: Record) {
-        let held = self.open.push(record);
+    /// Adds a record that waits for its outcome, and that the rules in `seen` saw.
+    pub(crate) fn hold(&mut self, record: Record, seen: RuleSet) {
+        let held = self.open.push(record) && self.open_seen.push(seen);
         debug_assert!(held, "room was made before");
+    }
+
+    /// Takes back the newest record, and returns whether it was open.
+    pub(crate) fn take_back(&mut self) -> Option<(Record, bool)> {
+        if let Some(record) = self.open.pop_newest() {
+            self.open_seen.pop_newest();
+            return Some((record, true));
+        }
+        Some((self.window.pop()?, false))
+    }
+
+    /// Takes out all open records.
+    pub(crate) fn take_open(&mut self) -> Queue<Record, OPEN> {
+        self.open_seen.clear();
+        replace(&mut self.open, Queue::new(Record::NONE))
+    }
+
+    /// Returns the records that the rules in `one` saw and may still use: open ones first if these rules are judged `early`,
+    /// then those of the window. O(W).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn seen_by(&self, one: RuleSet, early: bool) -> Mask {
+        let settled = self.window.seen_by(one);
+        if early { self.open_seen_by(one, settled) } else { settled }
+    }
+
+    /// Returns the mask `earlier` after the open records, of which the ones that the rules in `one` saw are in the mask.
+    pub(crate) fn open_seen_by(&self, one: RuleSet, earlier: Mask) -> Mask {
+        self.open_seen.as_slice().iter().fold(earlier, |mask, seen| mask.then(seen & one != 0))
+    }
+
+    /// Makes the rules in `broken` forget all records. O(W) if there are any.
+    pub(crate) fn forget(&mut self, broken: RuleSet) {
+        if broken == 0 {
+            return;
+        }
+        self.window.forget(broken);
+        for seen in self.open_seen.as_mut_slice() {
+            *seen &= !broken;
+        }
     }
 
     /// Gives up waiting for the outcomes of the `n` oldest open calls.
@@ -76,11 +122,11 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
         }
     }
 
-    /// Takes out the oldest record, with its sequence number, if it has settled.
-    pub(crate) fn pop_settled(&mut self) -> Option<(u64, Record)> {
+    /// Takes out the oldest record, with its sequence number and the rules that saw it, if it has settled.
+    pub(crate) fn pop_settled(&mut self) -> Option<(u64, Record, RuleSet)> {
         let seq = self.first_open();
         self.open.oldest().filter(|record| record.status != Status::Open)?;
-        Some((seq, self.open.pop_oldest()?))
+        Some((seq, self.open.pop_oldest()?, self.open_seen.pop_oldest()?))
     }
 
     /// Returns the sequence number of the oldest open record, or of the next record if none is open.
@@ -112,6 +158,26 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
                 && (finding.kind == Kind::Cycle || finding.calls().all(|judged| judged != seq))
         })?;
         newest.checked_sub(age.into())
+    }
+
+    /// Restores the `seen` records of the rules in `one`, as far as they are held, in the form that
+    /// [`History::seen_by`] returns.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore_seen(&mut self, one: RuleSet, early: bool, seen: Mask) {
+        let open = if early { u32::from(self.open_seen.len()) } else { 0 };
+        for age in seen.places() {
+            match age.checked_sub(open) {
+                Some(age) => self.window.restore_seen(one, age),
+                None => {
+                    if let Some(seen) = usize::try_from(age)
+                        .ok()
+                        .and_then(|age| self.open_seen.as_mut_slice().iter_mut().nth_back(age))
+                    {
+                        *seen |= one;
+                    }
+                }
+            }
+        }
     }
 
     /// Returns the record of `call` if it still waits for its outcome.

@@ -6,11 +6,11 @@ use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::patience;
-use crate::pattern::{Hit, RunsLeft, Track};
+use crate::pattern::{self, Hit, Past, RunsLeft, Track};
 use crate::policy::Policy;
 use crate::record::{Record, Status, Tool};
 use crate::rule::{Force, Progress, Results, Rule, Texts};
-use crate::selection::RecordRules;
+use crate::selection::{RecordRules, RuleSet};
 use crate::talk::{Heard, Turn};
 use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
@@ -19,8 +19,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Settles every record that has no open record before it, and passes each verdict with a
     /// finding to `each`.
     pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
-        while let Some((seq, mut record)) = self.history.pop_settled() {
-            let verdict = self.settle_one(seq, &mut record);
+        while let Some((seq, mut record, seen)) = self.history.pop_settled() {
+            let verdict = self.settle_one(seq, &mut record, seen);
             if verdict.finding.is_some() {
                 self.statistics.count(&verdict);
                 each(verdict);
@@ -31,24 +31,25 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
     }
 
-    /// Judges a record and moves it into the window.
-    pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
+    /// Judges a record, which the rules in `seen` saw when it was announced, and moves it into the window.
+    pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record, seen: RuleSet) -> Verdict {
         record.moved |= self.improves(record);
         let concerned = self.policy.selection().of(record, self.policy.rules());
         self.count_unbroken(record);
         // The common case by far: no record of the past is like it.
         if record.novel && !record.moved && !self.looks_beyond_args(record, concerned) {
-            self.pass(concerned);
-            self.history.window.push(record);
+            let seen = seen | self.pass(concerned);
+            self.history.window.push(record, seen);
             return Verdict::PROCEED;
         }
         let view = self.history.window.compare(record, self.policy);
         if record.moved || view.progressed(Results::Same) {
             // The record that made progress may be the first of a pattern.
-            self.cut_early_rules(u32::from(self.history.open.len()).saturating_add(1));
+            self.cut_early_rules(Some(seen));
         }
-        let verdict = self.judge(&Sight { moment: Moment::Settled, seq, record, view: &view });
-        self.history.window.push(record);
+        let sight = Sight { moment: Moment::Settled, seq, record, view: &view };
+        let (verdict, seen_now) = self.judge(&sight);
+        self.history.window.push(record, seen | seen_now);
         verdict
     }
 
@@ -88,12 +89,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if goes_on { self.history.unbroken } else { 0 }
     }
 
-    /// Shows a record that matches no other to every rule that is judged at settlement.
-    fn pass(&mut self, concerned: RecordRules) {
-        let rules = self.policy.rules();
+    /// Shows a record that matches no other to every rule that is judged at settlement. Returns the rules that saw it.
+    fn pass(&mut self, concerned: RecordRules) -> RuleSet {
         let judged = self.policy.selection().settled();
-        let mut fallen = self.patterns.rules.pass(rules.len(), judged, concerned);
-        let (mut rules, mut rest) = (rules.iter(), RunsLeft(&mut self.patterns.runs));
+        let mut fallen = self.patterns.rules.pass(judged, concerned);
+        self.history.forget(concerned.broken & judged);
+        let mut rules = self.policy.rules().iter();
+        let mut rest = RunsLeft(&mut self.patterns.runs);
         while fallen != 0 {
             let Some(rule) = rules.next() else { break };
             let runs = rest.next_of(rule);
@@ -102,6 +104,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             }
             fallen >>= 1;
         }
+        concerned.selected & !concerned.broken & judged
     }
 
     /// Returns whether the score of `record` is better than the best so far of its tag, and stores
@@ -116,24 +119,29 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         before.is_known() && record.score < before
     }
 
-    /// Makes the rules that are judged before an answer forget all but the `keep` newest records,
-    /// because there was progress.
-    pub(crate) fn cut_early_rules(&mut self, keep: u32) {
+    /// Makes the rules that are judged before an answer forget all settled records, because there was progress. They keep
+    /// the open records, and before them the `settling` one, which is given with the rules that saw it.
+    pub(crate) fn cut_early_rules(&mut self, settling: Option<RuleSet>) {
         let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in self.policy.rules().iter().enumerate() {
             let runs = rest.next_of(rule);
             if rule.is_judged_early() && rule.progress == Progress::Respect {
+                let one = pattern::one(place);
+                let first = Mask::NONE.then(settling.is_some_and(|seen| seen & one != 0));
+                let left = self.history.open_seen_by(one, first).count();
+                self.history.window.forget(one);
                 let mut track = self.patterns.rules.at(place);
-                track.cut(runs, keep);
+                track.cut(runs, left);
                 self.patterns.rules.set(place, track);
             }
         }
     }
 
     /// Shows a record to every rule that is judged at this moment. The first rule that fires makes
-    /// the finding.
-    pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> Verdict {
-        let Some((place, rule, hit)) = self.show(sight) else { return Verdict::PROCEED };
+    /// the finding. Returns the verdict and the rules that saw the record.
+    pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> (Verdict, RuleSet) {
+        let (found, seen) = self.show(sight);
+        let Some((place, rule, hit)) = found else { return (Verdict::PROCEED, seen) };
         let &Sight { moment, seq, record, .. } = sight;
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
         let climb = Climb {
@@ -144,7 +152,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             blocker: rule.can_block_ahead().then_some(place),
             is_attempt: record.status == Status::Vetoed,
         };
-        self.climb(&rule.ladder, finding, &climb)
+        (self.climb(&rule.ladder, finding, &climb), seen)
     }
 
     /// Returns the proof that making the calls of `hit` again does not help.
@@ -166,11 +174,11 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         Proof::new(rule, hit, proven, unbroken)
     }
 
-    /// Shows a record to every rule that is judged at this moment, and returns the first rule that
-    /// fires.
+    /// Shows a record to every rule that is judged at this moment. Returns the first rule that
+    /// fires, and the rules that saw the record.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn show(&mut self, sight: &Sight<'_>) -> Option<(u8, &'p Rule<'p>, Hit)> {
-        let mut found = None;
+    fn show(&mut self, sight: &Sight<'_>) -> (Option<(u8, &'p Rule<'p>, Hit)>, RuleSet) {
+        let (mut found, mut seen, mut broken) = (None, 0, 0);
         let mut runs = self.patterns.runs;
         let mut rest = RunsLeft(&mut runs);
         for (place, rule) in (0_u8..).zip(self.policy.rules()) {
@@ -178,17 +186,23 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             if rule.is_judged_early() != (sight.moment == Moment::Announced) {
                 continue;
             }
+            let one = pattern::one(usize::from(place));
             let mut track = self.patterns.rules.at(usize::from(place));
-            let hit = self.observe(rule, &mut track, runs, sight);
-            self.patterns.rules.set(usize::from(place), track);
-            if let Some(hit) = hit
-                && found.is_none()
-            {
-                found = Some((place, rule, hit));
+            if let Some(past) = self.observe(place, rule, &mut track, runs, sight) {
+                let hit = self.evaluate(rule, &mut track, runs, &past, sight);
+                if found.is_none()
+                    && let Some(hit) = hit
+                {
+                    found = Some((place, rule, hit));
+                }
             }
+            self.patterns.rules.set(usize::from(place), track);
+            seen |= if track.sees() { one } else { 0 };
+            broken |= if track.is_broken() { one } else { 0 };
         }
         self.patterns.runs = runs;
-        found
+        self.history.forget(broken);
+        (found, seen)
     }
 
     /// Returns the hit of the rule at `place` if its record settled now. Changes nothing.
@@ -200,25 +214,44 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let (_, rule, runs) =
             rules.map(|(at, rule)| (at, rule, rest.next_of(rule))).find(|(at, ..)| *at == place)?;
         let mut track = self.patterns.rules.at(usize::from(place));
-        self.observe(rule, &mut track, runs, sight)
+        let past = self.observe(place, rule, &mut track, runs, sight)?;
+        self.evaluate(rule, &mut track, runs, &past, sight)
     }
 
-    /// Takes a record into the memory of one rule, and returns a hit if its pattern holds. O(1), O(longest period) for a
-    /// cycle, or O(W²) for a rule that looks for progress anywhere. A record without a match returns at once.
+    /// Takes a record into the memory of the rule at `place`, and returns what it has in common with the records that the
+    /// rule saw, if anything. A record without a match returns at once.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn observe(
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    fn observe<'s>(
+        &self,
+        place: u8,
+        rule: &Rule<'_>,
+        track: &mut Track,
+        runs: &mut [u16],
+        sight: &Sight<'s>,
+    ) -> Option<Past<'s>> {
+        let one = pattern::one(usize::from(place));
+        let saw = || self.history.seen_by(one, rule.is_judged_early());
+        track.see(runs, rule, sight.record, sight.view, saw)
+    }
+
+    /// Returns a hit if the pattern of a rule holds at a record with the `past` that the rule saw. O(1), O(longest period)
+    /// for a cycle, or O(W²) for a rule that looks for progress anywhere.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn evaluate(
         &self,
         rule: &Rule<'_>,
         track: &mut Track,
         runs: &mut [u16],
+        past: &Past<'_>,
         sight: &Sight<'_>,
     ) -> Option<Hit> {
-        let &Sight { moment, record, view, .. } = sight;
-        let past = track.see(runs, rule, record, view)?;
         let asked = rule.pattern.asked(self.patience(rule, sight));
-        let hit = track.evaluate(runs, asked, rule, &past)?;
-        let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
-        (!self.history.window.undoes(rule, record, view, open)).then_some(hit)
+        let window = &self.history.window;
+        let hit = track.evaluate(runs, asked, rule, past, window)?;
+        let early = sight.moment == Moment::Announced;
+        let open = if early { self.history.open.len() } else { 0 };
+        (!window.undoes(rule, sight.record, sight.view, open)).then_some(hit)
     }
 
     /// Returns the number of additional repetitions that `rule` asks for.
@@ -230,7 +263,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let asked = self.policy.patience(record.tool, before).saturating_add(raised.into());
         let asked = asked.saturating_add(self.history.heard.patience(rule));
         // What a call that did not run would have told is unknown.
-        let told = if moment == Moment::Ahead { 0 } else { patience::of(rule, record, view) };
+        let told = match moment {
+            Moment::Ahead => 0,
+            Moment::Announced | Moment::Settled => {
+                patience::of(rule, record, view, &self.history.window)
+            }
+        };
         asked.saturating_add(told)
     }
 
@@ -375,17 +413,17 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Determines whether an announced call is novel, and judges it by the rules that need no
-    /// outcome.
-    pub(crate) fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
+    /// outcome. Returns the verdict and the rules that saw the call.
+    pub(crate) fn foresee(&mut self, seq: u64, record: &mut Record) -> (Verdict, RuleSet) {
         if !self.policy.selection().judges_early() {
             record.novel = self.same_calls_ahead(record).is_empty();
-            return Verdict::PROCEED;
+            return (Verdict::PROCEED, 0);
         }
         self.foresee_early(seq, record)
     }
 
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn foresee_early(&mut self, seq: u64, record: &mut Record) -> Verdict {
+    fn foresee_early(&mut self, seq: u64, record: &mut Record) -> (Verdict, RuleSet) {
         let view = self.view_ahead(record);
         record.novel = view.args.is_empty();
         self.judge(&Sight { moment: Moment::Announced, seq, record, view: &view })

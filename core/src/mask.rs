@@ -55,13 +55,6 @@ impl Mask {
         Self(self.0.wrapping_shl(1) | u64::from(newest))
     }
 
-    /// Returns the mask after one more record if it `counts`. The record is in the mask if
-    /// `newest` is true. A record that does not count is never in the mask.
-    pub(crate) fn then_if(self, counts: bool, newest: bool) -> Self {
-        debug_assert!(counts || !newest, "a record in the mask counts");
-        Self(self.0.wrapping_shl(u32::from(counts)) | u64::from(newest))
-    }
-
     /// Returns the mask as seen from `n` records earlier.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn since(self, n: u32) -> Self {

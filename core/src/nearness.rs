@@ -3,7 +3,7 @@
 use crate::cycle::is_primitive;
 use crate::detector::Detector;
 use crate::mask::Mask;
-use crate::pattern::Track;
+use crate::pattern::{self, Track};
 use crate::record::{Record, Tool};
 use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
 use crate::verdict::RuleIndex;
@@ -74,7 +74,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let tracks = self.patterns.rules.iter().zip(runs_of_each(&self.patterns.runs, rules));
         let mut compared = None;
         let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (track, runs))| {
-            self.nearness_of(RuleIndex::Call(place), rule, &track, runs, &mut compared)
+            self.nearness_of(place, rule, track, runs, &mut compared)
         });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
@@ -109,13 +109,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
 
     fn nearness_of(
         &self,
-        index: RuleIndex,
+        place: u8,
         rule: &Rule<'_>,
-        track: &Track,
+        track: Track,
         runs: &[u16],
         compared: &mut Option<ComparedRecord>,
     ) -> Nearness {
-        let latest = self.latest_seen(rule, track);
+        let seen = pattern::one(usize::from(place));
+        let latest = self.latest_seen(rule, self.history.seen_by(seen, rule.is_judged_early()));
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
         let raised = self.feedback.raised_for(rule, self.policy.rules(), tool);
         let before = self.history.next.wrapping_sub(self.history.begun).saturating_sub(1);
@@ -132,14 +133,14 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             Pattern::Cycle { period_min, .. } => nearest_cycle(runs, period_min, asked),
         };
         let held = if latest.is_some() { held.min(needed) } else { 0 };
-        Nearness { rule: index, held, needed }
+        Nearness { rule: RuleIndex::Call(place), held, needed }
     }
 
-    /// Returns the latest record that the rule saw, if it is still in the window.
-    fn latest_seen(&self, rule: &Rule<'_>, track: &Track) -> Option<LatestRecord> {
-        let later = track.seen().nth(0)?;
+    /// Returns the latest of the records that the rule has `seen`, if it is still in the window.
+    fn latest_seen(&self, rule: &Rule<'_>, seen: Mask) -> Option<LatestRecord> {
+        let later = seen.nth(0)?;
         let open = u32::from(self.history.open.len());
-        let seen = track.seen().since(later.saturating_add(1));
+        let seen = seen.since(later.saturating_add(1));
         let after = if rule.is_judged_early() { later } else { later.saturating_add(open) };
         // The number of window records before it.
         let left = u32::from(self.policy.window()).checked_sub(after.saturating_add(1))?;

@@ -6,19 +6,24 @@
 use crate::mask::Mask;
 use crate::record::{Record, Says, Status, Tag};
 use crate::rule::{Args, Results, Rule, Select};
-use crate::window::View;
+use crate::window::{View, Window};
 
 /// For turns without text.
 pub(crate) const SILENT: u16 = 2;
 
 /// Returns the additional repetitions that `rule` asks for at `record`.
 #[cfg_attr(target_pointer_width = "32", inline(never))]
-pub(crate) fn of(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
+pub(crate) fn of<const W: usize>(
+    rule: &Rule<'_>,
+    record: &Record,
+    view: &View,
+    window: &Window<W>,
+) -> i16 {
     let by_tag = match record.tag {
         Tag::Poll => waiting(rule, record, view),
         _ if record.failed => 0,
         Tag::Act if record.status == Status::Reported && rule.results == Results::Same => ACTING,
-        Tag::Search => searching(rule, view),
+        Tag::Search => searching(rule, view, window),
         _ => 0,
     };
     let transient = if record.transient && rule.args != Args::Any { TRANSIENT } else { 0 };
@@ -56,8 +61,7 @@ const STARTED: i16 = -3;
 /// and worked meanwhile, and fewer if the poll starts a job that runs already.
 fn waiting(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
     let started = if starts_again(record) && rule.args == Args::Same { STARTED } else { 0 };
-    let flags = &view.flags;
-    let news = flags.novel & flags.answered & !(flags.failed | view.args) & Mask::newest(16);
+    let news = view.novel & view.answered & !(view.failed | view.args) & Mask::newest(16);
     let is_about_polls = rule.select == Select::Tag(Tag::Poll);
     if is_about_polls && news.count() >= NEWS_MIN { started.saturating_add(NEWS) } else { started }
 }
@@ -72,12 +76,12 @@ const SEARCH: i16 = 5;
 
 /// Returns the additional repetitions that `rule` asks for at a search with the answer of other searches that are hardly
 /// like it, or if something was written shortly before them: that old names are gone is good news.
-fn searching(rule: &Rule<'_>, view: &View) -> i16 {
+fn searching<const W: usize>(rule: &Rule<'_>, view: &View, window: &Window<W>) -> i16 {
     let is_alike = match (rule.args, rule.results) {
         (Args::Similar, Results::Same) => true,
         (Args::SameTool, Results::Near) => (view.similar & Mask::newest(4)).count() >= 2,
         _ => return 0,
     };
-    let is_check = !(view.flags.written & Mask::newest(9)).is_empty();
+    let is_check = window.has_written(view.reach & Mask::newest(9));
     if is_alike && !is_check { 0 } else { SEARCH }
 }

@@ -15,7 +15,7 @@ use crate::record::{Record, Status, Tag};
 use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Rule, Silence};
 use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
-use crate::window::{Flags, View};
+use crate::window::{Flags, View, Window};
 
 /// A pattern that holds.
 #[derive(Clone, Copy, Debug)]
@@ -90,22 +90,23 @@ impl Patterns {
     }
 }
 
-/// The memory of one rule. Its run counters are stored beside it.
+/// The memory of one rule. Its run counters are stored beside it, and each record has the set of the rules that saw it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Track {
-    /// The records that the rule saw and may still use.
-    seen: Mask,
-    /// The number of latest records among them that match in a row.
+    /// The number of latest records that the rule saw and that match in a row.
     streak: u16,
     /// True if a run counter may be above zero.
     running: bool,
+    /// True if the rule saw the latest record and may still use it.
+    sees: bool,
+    /// True if the rule may use no earlier record.
+    broken: bool,
 }
 
 /// The memory of all rules. The fields lie side by side, so that a record without a match passes
 /// all rules in a few steps each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleStates {
-    seen: [Mask; RULES_MAX],
     /// Streaks count to 255, so that a detector stays small.
     streaks: [u8; RULES_MAX],
     running: RuleSet,
@@ -113,15 +114,13 @@ pub(crate) struct RuleStates {
 
 impl RuleStates {
     /// The memory of rules that have seen no record.
-    pub(crate) const NEW: Self =
-        Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };
+    pub(crate) const NEW: Self = Self { streaks: [0; RULES_MAX], running: 0 };
 
     /// Returns the memory of the rule at `place`.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn at(&self, place: usize) -> Track {
-        let seen = self.seen.get(place).copied().unwrap_or(Mask::NONE);
         let streak = self.streaks.get(place).copied().map_or(0, u16::from);
-        Track { seen, streak, running: self.running & one(place) != 0 }
+        Track::new(streak, self.running & one(place) != 0)
     }
 
     /// Returns the memory of each rule, in their order.
@@ -131,81 +130,59 @@ impl RuleStates {
 
     /// Stores `track` as the memory of the rule at `place`.
     pub(crate) fn set(&mut self, place: usize, track: Track) {
-        let (Some(seen), Some(streak)) = (self.seen.get_mut(place), self.streaks.get_mut(place))
-        else {
-            return;
-        };
-        (*seen, *streak) = (track.seen, u8::try_from(track.streak).unwrap_or(u8::MAX));
+        let Some(streak) = self.streaks.get_mut(place) else { return };
+        *streak = u8::try_from(track.streak).unwrap_or(u8::MAX);
         self.running =
             if track.running { self.running | one(place) } else { self.running & !one(place) };
     }
 
-    /// Takes in a record that matches no earlier one, for the first `rules` rules. Only the rules
-    /// in `judged` are judged now. Every row begins again. Returns the rules whose run counters
-    /// must fall to zero. O(rules).
-    pub(crate) fn pass(
-        &mut self,
-        rules: usize,
-        judged: RuleSet,
-        concerned: RecordRules,
-    ) -> RuleSet {
+    /// Takes in a record that matches no earlier one. Only the rules in `judged` are judged now. Every row begins again.
+    /// Returns the rules whose run counters must fall to zero. O(rules).
+    pub(crate) fn pass(&mut self, judged: RuleSet, concerned: RecordRules) -> RuleSet {
         let selected = concerned.selected & judged;
-        let (mut left, mut now) = (selected, judged);
-        for (mask, streak) in self.seen.iter_mut().zip(&mut self.streaks).take(rules) {
+        let (mut left, mut whole) = (selected, selected & !concerned.broken);
+        for streak in &mut self.streaks {
             // This has no branch, because other rules see the next record.
-            let (is_selected, is_judged) = (left & 1, now & 1);
-            *mask = mask.then_if(is_judged == 1, is_selected == 1);
-            let one = u8::from(is_selected == 1);
-            *streak = (*streak & one.wrapping_sub(1)) | one;
-            (left, now) = (left >> 1, now >> 1);
+            let (is_selected, is_whole) = (u8::from(left & 1 == 1), u8::from(whole & 1 == 1));
+            *streak = (*streak & is_selected.wrapping_sub(1)) | is_whole;
+            (left, whole) = (left >> 1, whole >> 1);
         }
-        self.forget(concerned.broken & judged);
         let fallen = self.running & selected;
         self.running &= !selected;
         fallen
     }
-
-    /// Makes the rules in `broken` forget all records.
-    fn forget(&mut self, mut broken: RuleSet) {
-        let mut tracks = self.seen.iter_mut().zip(&mut self.streaks);
-        while broken != 0 {
-            if let Some((mask, streak)) = tracks.next()
-                && broken & 1 == 1
-            {
-                (*mask, *streak) = (Mask::NONE, 0);
-            }
-            broken >>= 1;
-        }
-    }
 }
 
 /// Returns the set of the one rule at `place`.
-fn one(place: usize) -> RuleSet {
+pub(crate) fn one(place: usize) -> RuleSet {
     1_u16.wrapping_shl(u32::try_from(place).unwrap_or(0))
 }
 
 impl Track {
-    /// Creates the memory from a checkpoint.
-    #[cfg(feature = "serde")]
-    pub(crate) const fn restored(seen: Mask, streak: u16, running: bool) -> Self {
-        Self { seen, streak, running }
+    /// Creates the memory of a rule that has not seen the latest record.
+    pub(crate) const fn new(streak: u16, running: bool) -> Self {
+        Self { streak, running, sees: false, broken: false }
     }
 
-    /// Returns the records that the rule saw and may still use.
-    pub(crate) const fn seen(&self) -> Mask {
-        self.seen
-    }
-
-    /// Returns the number of latest records among them that match in a row.
-    pub(crate) const fn streak(&self) -> u16 {
+    /// Returns the number of latest records that the rule saw and that match in a row.
+    pub(crate) const fn streak(self) -> u16 {
         self.streak
     }
 
-    /// Forgets all but the `keep` newest records, because no other record will be part of a
+    /// Returns whether the rule saw the latest record and may still use it.
+    pub(crate) const fn sees(self) -> bool {
+        self.sees
+    }
+
+    /// Returns whether the rule may use no record before the latest one.
+    pub(crate) const fn is_broken(self) -> bool {
+        self.broken
+    }
+
+    /// Forgets all but the `left` newest records that the rule saw, because no other record will be part of a
     /// pattern again. O(run counters).
-    pub(crate) fn cut(&mut self, runs: &mut [u16], keep: u32) {
-        self.seen = self.seen & Mask::newest(keep);
-        let left = u16::try_from(self.seen.count()).unwrap_or(u16::MAX);
+    pub(crate) fn cut(&mut self, runs: &mut [u16], left: u32) {
+        let left = u16::try_from(left).unwrap_or(u16::MAX);
         self.streak = self.streak.min(left);
         for (run, period) in runs.iter_mut().zip(1_u16..) {
             *run = (*run).min(left.saturating_sub(period));
@@ -215,64 +192,59 @@ impl Track {
     /// Takes in one record that matches no earlier one, if it is `selected`. Every row begins again. Returns whether
     /// the run counters must fall to zero. O(1).
     fn pass(&mut self, selected: bool, rule: &Rule<'_>, record: &Record) -> bool {
-        self.seen = self.seen.then(selected);
+        self.sees = selected;
         if !selected {
             return false;
         }
         self.streak = 1;
         if !rule.allows(record) {
-            self.seen = Mask::NONE;
-            self.streak = 0;
+            (self.sees, self.broken, self.streak) = (false, true, 0);
         }
         take(&mut self.running)
     }
 
-    /// Takes in one record, and returns what it has in common with the records that the rule saw,
-    /// if anything.
+    /// Takes in one record, and returns what it has in common with the records that the rule `saw`,
+    /// if anything. A record without a match returns at once.
     pub(crate) fn see<'r>(
         &mut self,
         runs: &mut [u16],
         rule: &Rule<'_>,
         record: &'r Record,
-        view: &View,
+        view: &'r View,
+        saw: impl Fn() -> Mask,
     ) -> Option<Past<'r>> {
         let progressed = record.moved || view.progressed(rule.results);
         if rule.progress == Progress::Respect && progressed {
+            self.broken = true;
             self.cut(runs, 0);
         }
-        let before = self.seen;
         let selected = rule.selects(record);
-        let matches = if selected && rule.outcomes.includes(record) {
-            view.matches(rule, record) & before
+        let alike = if selected && !self.broken && rule.outcomes.includes(record) {
+            view.matches(rule, record)
         } else {
             Mask::NONE
         };
+        let before = if alike.is_empty() { Mask::NONE } else { saw() };
+        let matches = alike & before;
         if matches.is_empty() {
             if self.pass(selected, rule, record) {
                 runs.fill(0);
             }
             return None;
         }
-        self.seen = before.then(false);
         // A duplicate of a call of its own step: both count once.
-        if !(matches & Mask::newest(u32::from(record.in_step))).is_empty() {
-            return None;
-        }
-        self.seen = before.then(true);
-        let &View { flags: Flags { answered, failed, novel, written, .. }, reach, .. } = view;
-        let recovered = view.tool & answered & !failed & !written;
-        // A blocked call has no answer.
-        let equal = view.raw & answered;
-        Some(Past { seen: before & reach, matches, novel, written, recovered, equal, record })
+        self.sees = (matches & Mask::newest(u32::from(record.in_step))).is_empty();
+        self.sees.then(|| Past { seen: before & view.reach, matches, view, record })
     }
 
     /// Returns a hit if the pattern holds at a record with a match, and `times` repetitions are asked for.
-    pub(crate) fn evaluate(
+    pub(crate) fn evaluate<const W: usize>(
         &mut self,
         runs: &mut [u16],
         times: u16,
         rule: &Rule<'_>,
         past: &Past<'_>,
+        window: &Window<W>,
     ) -> Option<Hit> {
         match rule.pattern {
             Pattern::Streak { .. } => self.grow_streak(times, past),
@@ -282,10 +254,10 @@ impl Track {
                     return Some(hit);
                 }
                 let (between, failures) = (hit.between(times), rule.outcomes == Outcomes::Failures);
-                if failures && past.has_recovered(between) {
+                if failures && past.has_recovered(between, window) {
                     return None;
                 }
-                if !past.has_moved(between & !hit.matches, rule) {
+                if !past.has_moved(between & !hit.matches, rule, window) {
                     return Some(hit);
                 }
                 // A failure that comes back byte for byte shows that the work did not help, unless the
@@ -293,7 +265,8 @@ impl Track {
                 if !failures || past.record.tag == Tag::Write {
                     return None;
                 }
-                past.recurrence(past.matches & past.equal, times, within, novel)
+                let equal = past.matches & window.equal_answers(past.record);
+                past.recurrence(equal, times, within, novel)
             }
             Pattern::Cycle { period_min, .. } => {
                 self.running = true;
@@ -318,12 +291,7 @@ impl Track {
 pub(crate) struct Past<'a> {
     seen: Mask,
     matches: Mask,
-    novel: Mask,
-    written: Mask,
-    /// Calls of the record's tool that worked, without novel writes.
-    recovered: Mask,
-    /// The records with the same answer, byte for byte.
-    equal: Mask,
+    view: &'a View,
     record: &'a Record,
 }
 
@@ -361,20 +329,25 @@ impl Past<'_> {
     /// Returns whether work was done in the records `between` matches, without the matches themselves, which are
     /// repetitions. If the result is silent, any novel call is work. Otherwise a novel write is work, unless the
     /// result is a failure and the rule does not select `Failures`.
-    fn has_moved(&self, between: Mask, rule: &Rule<'_>) -> bool {
+    fn has_moved<const W: usize>(
+        &self,
+        between: Mask,
+        rule: &Rule<'_>,
+        window: &Window<W>,
+    ) -> bool {
         let silent = self.record.is_silent() && rule.silence != Silence::Evidence;
         let still = self.record.failed && rule.outcomes != Outcomes::Failures;
-        let work = match (self.record.status, silent, still) {
-            (Status::Reported, true, _) => self.novel,
-            (Status::Reported, false, false) => self.written,
-            _ => Mask::NONE,
-        };
-        !(work & between).is_empty()
+        match (self.record.status, silent, still) {
+            (Status::Reported, true, _) => !(self.view.novel & between).is_empty(),
+            (Status::Reported, false, false) => window.has_written(between & self.view.reach),
+            _ => false,
+        }
     }
 
-    /// Returns whether the tool that timed out worked in the records `between` matches.
-    fn has_recovered(&self, between: Mask) -> bool {
-        self.record.transient && !(self.recovered & between).is_empty()
+    /// Returns whether the tool that timed out worked in the records `between` matches, other than by a novel write.
+    fn has_recovered<const W: usize>(&self, between: Mask, window: &Window<W>) -> bool {
+        let worked = self.view.tool & self.view.answered & !self.view.failed & between;
+        self.record.transient && worked.places().any(|age| !window.has(age, Flags::WRITTEN))
     }
 
     fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u16) -> Option<Hit> {
@@ -414,7 +387,7 @@ impl Past<'_> {
     /// Returns the number of novel records that the rule saw after the one at `oldest`, this one
     /// included.
     fn novel_within(&self, oldest: u32) -> u32 {
-        let between = (self.novel & self.seen & Mask::newest(oldest)).count();
+        let between = (self.view.novel & self.seen & Mask::newest(oldest)).count();
         between.saturating_add(u32::from(self.record.novel))
     }
 }

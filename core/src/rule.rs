@@ -3,7 +3,7 @@
 use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag, Tool};
 
-/// The maximum number of rules in a policy. Each rule costs 9 bytes of a detector and a check at
+/// The maximum number of rules in a policy. Each rule costs a byte of a detector, a bit of each record and a check at
 /// every event. The largest preset has fourteen, so that two of a user's own fit beside it.
 pub const RULES_MAX: usize = 16;
 

@@ -11,7 +11,7 @@ use crate::pattern::Hit;
 use crate::policy::Policy;
 use crate::record::{Record, Says, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
-use crate::selection::Column;
+use crate::selection::{Column, RuleSet};
 
 /// The last `W` settled records. Slots are filled downwards, so that the slot after the newest
 /// holds the record before it. A rotation turns slots into ages.
@@ -27,51 +27,11 @@ pub(crate) struct Window<const W: usize> {
     raw: [u16; W],
     /// The tag of each record, and the marks that are needed only if a record is read again.
     marks: [Marks; W],
-    flags: Flags,
+    flags: [Flags; W],
+    /// The rules that saw each record and may still use it.
+    seen: [RuleSet; W],
     newest: u8,
     len: u8,
-}
-
-/// What is known of the records of a window. Bit *k* is the record *k* before the newest, and no bit
-/// is set beyond the oldest.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Flags {
-    pub(crate) answered: Mask,
-    pub(crate) vetoed: Mask,
-    cancelled: Mask,
-    /// Failures. A blocked call counts as a failure.
-    pub(crate) failed: Mask,
-    pub(crate) silent: Mask,
-    pub(crate) novel: Mask,
-    /// Novel calls of writing tools that worked.
-    pub(crate) written: Mask,
-    /// Calls for which an equal answer proves that calling again does not help.
-    idempotent: Mask,
-}
-
-impl Flags {
-    const NONE: Self = Self {
-        answered: Mask::NONE,
-        vetoed: Mask::NONE,
-        cancelled: Mask::NONE,
-        failed: Mask::NONE,
-        silent: Mask::NONE,
-        novel: Mask::NONE,
-        written: Mask::NONE,
-        idempotent: Mask::NONE,
-    };
-
-    fn each_mut(&mut self) -> [&mut Mask; 8] {
-        let Self { answered, vetoed, cancelled, failed, silent, novel, written, idempotent } = self;
-        [answered, vetoed, cancelled, failed, silent, novel, written, idempotent]
-    }
-
-    /// Forgets the `n` newest records.
-    fn turn_back(&mut self, n: u32) {
-        for flags in self.each_mut() {
-            *flags = flags.since(n);
-        }
-    }
 }
 
 /// Returns `W` as a number, and checks at compile time that `W` records fit into a mask.
@@ -91,14 +51,14 @@ impl<const W: usize> Window<W> {
             tool: [0; W],
             raw: [0; W],
             marks: [Marks::NONE; W],
-            flags: Flags::NONE,
+            flags: [Flags::NONE; W],
+            seen: [0; W],
             newest: 0,
             len: 0,
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.flags = Flags::NONE;
         self.len = 0;
     }
 
@@ -106,8 +66,8 @@ impl<const W: usize> Window<W> {
         u32::from(self.len)
     }
 
-    /// Adds the newest record. The record `W` before it is forgotten. O(1).
-    pub(crate) fn push(&mut self, record: &Record) {
+    /// Adds the newest record, which the rules in `seen` saw. The record `W` before it is forgotten. O(1).
+    pub(crate) fn push(&mut self, record: &Record, seen: RuleSet) {
         let width = width::<W>();
         self.newest = self.newest.checked_sub(1).unwrap_or(width.saturating_sub(1));
         self.len = self.len.saturating_add(1).min(width);
@@ -119,29 +79,36 @@ impl<const W: usize> Window<W> {
         set(&mut self.tool, slot, record.tool.id());
         set(&mut self.raw, slot, record.raw);
         set(&mut self.marks, slot, Marks::of(record));
-        let all = Mask::newest(u32::from(width));
-        let now = [
-            record.status == Status::Reported,
-            record.status == Status::Vetoed,
-            record.status == Status::Cancelled,
-            record.has_failed(),
-            record.is_silent(),
-            record.novel,
-            record.has_written(),
-            record.idempotent,
-        ];
-        for (flags, is) in self.flags.each_mut().into_iter().zip(now) {
-            *flags = flags.then(is) & all;
+        set(&mut self.flags, slot, Flags::of(record));
+        set(&mut self.seen, slot, seen);
+    }
+
+    /// Makes records of calls that worked count as if they had been cancelled. O(W).
+    pub(crate) fn forget_answers(&mut self) {
+        for flags in &mut self.flags {
+            if flags.has(Flags::ANSWERED) && !flags.has(Flags::FAILED) {
+                *flags = flags.cancelled();
+            }
         }
     }
 
-    /// Makes records of calls that worked count as if they had been cancelled. O(1).
-    pub(crate) fn forget_answers(&mut self) {
-        let worked = self.flags.answered & !self.flags.failed;
-        self.flags.cancelled = self.flags.cancelled | worked;
-        self.flags.answered = self.flags.answered & !worked;
-        self.flags.novel = self.flags.novel & !worked;
-        self.flags.written = self.flags.written & !worked;
+    /// Makes the rules in `broken` forget all records. O(W).
+    pub(crate) fn forget(&mut self, broken: RuleSet) {
+        self.seen.iter_mut().for_each(|seen| *seen &= !broken);
+    }
+
+    /// Returns the records that the rules in `one` saw and may still use. O(W).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn seen_by(&self, one: RuleSet) -> Mask {
+        self.ages(slots(&self.seen, |seen| seen & one != 0))
+    }
+
+    /// Records that the rules in `one` saw the record `age` records back.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore_seen(&mut self, one: RuleSet, age: u32) {
+        if let Some(seen) = self.slot(age).and_then(|slot| self.seen.get_mut(slot)) {
+            *seen |= one;
+        }
     }
 
     /// Takes back the newest record. O(1).
@@ -150,7 +117,6 @@ impl<const W: usize> Window<W> {
         let after = self.newest.saturating_add(1);
         self.newest = if after < width::<W>() { after } else { 0 };
         self.len = self.len.saturating_sub(1);
-        self.flags.turn_back(1);
         Some(record)
     }
 
@@ -158,11 +124,12 @@ impl<const W: usize> Window<W> {
     pub(crate) fn record(&self, age: u32) -> Option<Record> {
         let slot = self.slot(age)?;
         let marks = *self.marks.get(slot)?;
-        let status = if self.flags.answered.has(age) {
+        let flags = *self.flags.get(slot)?;
+        let status = if flags.has(Flags::ANSWERED) {
             Status::Reported
-        } else if self.flags.vetoed.has(age) {
+        } else if flags.has(Flags::FAILED) {
             Status::Vetoed
-        } else if self.flags.cancelled.has(age) {
+        } else if flags.has(Flags::CANCELLED) {
             Status::Cancelled
         } else if marks.has(Marks::TELLING_OR_DROPPED) {
             Status::Dropped
@@ -180,15 +147,15 @@ impl<const W: usize> Window<W> {
             raw: *self.raw.get(slot)?,
             tag: marks.tag(),
             status,
-            failed: status == Status::Reported && self.flags.failed.has(age),
+            failed: status == Status::Reported && flags.has(Flags::FAILED),
             says: match status {
-                _ if self.flags.silent.has(age) => Says::Nothing,
+                _ if flags.has(Flags::SILENT) => Says::Nothing,
                 Status::Reported if marks.has(Marks::TELLING_OR_DROPPED) => Says::Much,
                 _ => Says::Something,
             },
-            idempotent: self.flags.idempotent.has(age),
+            idempotent: flags.has(Flags::IDEMPOTENT),
             transient: marks.has(Marks::TRANSIENT),
-            novel: self.flags.novel.has(age),
+            novel: flags.has(Flags::NOVEL),
             in_step: u8::try_from(joined).unwrap_or(u8::MAX),
             moved: marks.has(Marks::MOVED),
             era: 0,
@@ -200,12 +167,15 @@ impl<const W: usize> Window<W> {
     /// with the same bytes. A blocked call matches any answer. Only records in `reach` count.
     /// O(1).
     pub(crate) fn continued_by(&self, now: Ending, reach: Mask) -> Option<u32> {
-        let present = reach & Mask::newest(self.len()) & !self.flags.cancelled;
-        let age = present.nth(0)?;
+        let latest = |is_meant: fn(Flags) -> bool| {
+            let mut ages = 0..self.len().min(reach.count());
+            ages.find(|&age| self.flags(age).is_some_and(is_meant))
+        };
+        let age = latest(|flags| !flags.has(Flags::CANCELLED))?;
         if !now.is_comparable_to(self.ending(age)?) {
             return None;
         }
-        let latest = (self.flags.answered & reach).nth(0).and_then(|latest| self.ending(latest));
+        let latest = latest(|flags| flags.has(Flags::ANSWERED)).and_then(|age| self.ending(age));
         latest.is_none_or(|latest| now.has_answer_of(latest)).then_some(age)
     }
 
@@ -230,7 +200,7 @@ impl<const W: usize> Window<W> {
     /// Returns whether a call in `reach` was answered that something is under way. O(W).
     fn is_under_way(&self, reach: Mask) -> bool {
         let is_poll = |age| self.marks(age).is_some_and(|marks| marks.has_tag(Tag::Poll));
-        (self.flags.answered & reach).places().any(is_poll)
+        reach.places().any(|age| is_poll(age) && self.has(age, Flags::ANSWERED))
     }
 
     /// Returns whether the `count` newest records are duplicates of the record before them: issued
@@ -246,15 +216,14 @@ impl<const W: usize> Window<W> {
     /// Returns the ending of the call `age` records back.
     fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;
-        let (answered, vetoed) = (self.flags.answered.has(age), self.flags.vetoed.has(age));
-        let end = if self.marks.get(slot)?.has_tag(Tag::Poll) || !answered && !vetoed {
-            End::Open
-        } else if vetoed {
-            End::Vetoed
-        } else if self.flags.failed.has(age) {
-            End::Failed
-        } else {
-            End::Worked { idempotent: self.flags.idempotent.has(age) }
+        let flags = *self.flags.get(slot)?;
+        let is_poll = self.marks.get(slot)?.has_tag(Tag::Poll);
+        let end = match (flags.has(Flags::ANSWERED), flags.has(Flags::FAILED)) {
+            _ if is_poll => End::Open,
+            (false, false) => End::Open,
+            (false, true) => End::Vetoed,
+            (true, true) => End::Failed,
+            (true, false) => End::Worked { idempotent: flags.has(Flags::IDEMPOTENT) },
         };
         Some(Ending {
             args: *self.args.get(slot)?,
@@ -271,10 +240,35 @@ impl<const W: usize> Window<W> {
 
     /// Returns the age of the latest failure that `is_meant`, if its tool failed more than once among these. O(W).
     pub(crate) fn failing(&self, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut failed =
-            (self.flags.failed & self.flags.answered).places().filter(|&age| is_meant(age));
+        let mut failed = self.failures().places().filter(|&age| is_meant(age));
         let latest = failed.next()?;
         failed.any(|age| self.tool(age) == self.tool(latest)).then_some(latest)
+    }
+
+    /// Returns the calls that were answered with a failure. O(W).
+    fn failures(&self) -> Mask {
+        self.flagged(Flags::ANSWERED) & self.flagged(Flags::FAILED)
+    }
+
+    /// Returns the records with this flag. O(W).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn flagged(&self, flag: u8) -> Mask {
+        self.ages(slots(&self.flags, |flags| flags.has(flag)))
+    }
+
+    /// Returns whether the record `age` records back has this flag.
+    pub(crate) fn has(&self, age: u32, flag: u8) -> bool {
+        self.flags(age).is_some_and(|flags| flags.has(flag))
+    }
+
+    /// Returns the flags of the record `age` records back.
+    fn flags(&self, age: u32) -> Option<Flags> {
+        self.flags.get(self.slot(age)?).copied()
+    }
+
+    /// Returns whether one of the `records` is a novel call of a writing tool that worked.
+    pub(crate) fn has_written(&self, records: Mask) -> bool {
+        records.places().any(|age| self.has(age, Flags::WRITTEN))
     }
 
     /// Returns the marks of the record `age` records back.
@@ -294,12 +288,13 @@ impl<const W: usize> Window<W> {
 
     /// Returns the calls of the same tool with the same arguments. O(W).
     pub(crate) fn same_calls(&self, record: &Record) -> Mask {
-        self.ages(equal(&self.args, record.args)) & !self.flags.cancelled
+        let same = self.ages(equal(&self.args, record.args));
+        if same.is_empty() { same } else { same & !self.flagged(Flags::CANCELLED) }
     }
 
     /// Returns whether an answer of the window is a failure.
     pub(crate) fn holds_failures(&self) -> bool {
-        !(self.flags.failed & self.flags.answered).is_empty()
+        !self.failures().is_empty()
     }
 
     /// Returns the failures that `record` may try again: of the same call, or, if the tool writes or does something
@@ -309,7 +304,7 @@ impl<const W: usize> Window<W> {
             Tag::Write | Tag::Other => self.ages(equal(&self.tool, record.tool.id())),
             _ => self.same_calls(record),
         };
-        same & self.flags.failed & self.flags.answered
+        same & self.failures()
     }
 
     /// Returns whether a call of the window has the digest of `record` in `column`. The record
@@ -330,7 +325,7 @@ impl<const W: usize> Window<W> {
             args: self.same_calls(record),
             similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)),
             tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool.id())),
-            flags: Flags { novel: self.flags.novel, ..Flags::NONE },
+            novel: self.flagged(Flags::NOVEL),
             reach: policy.reach(),
             ..View::default()
         }
@@ -340,16 +335,15 @@ impl<const W: usize> Window<W> {
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let mut view = self.compare_call(record, policy);
-        view.flags = self.flags;
+        view.answered = self.flagged(Flags::ANSWERED);
+        view.failed = self.flagged(Flags::FAILED);
+        view.silent = self.flagged(Flags::SILENT);
         view.forget_beyond_reach();
         // Progress depends on earlier answers of the same call, whatever the rules ask.
         let repeated = !view.args.is_empty();
         view.result =
             self.if_needed(needs.result || repeated, || equal(&self.result, record.result));
         view.near = self.if_needed(needs.near, || equal(&self.near, record.near));
-        // If work was done between failures, only answers with the same bytes count.
-        let failures = policy.selection().matches_failures();
-        view.raw = self.if_needed(failures, || equal(&self.raw, record.raw));
         view.changed = repeated && view.answers_differ(record, view.result);
         // The same answer is no progress, whatever class it is of now.
         view.nearly_changed = repeated && view.answers_differ(record, view.near | view.result);
@@ -374,13 +368,12 @@ impl<const W: usize> Window<W> {
             Results::Near => (&self.near, record.near),
             Results::Ignored | Results::Same => (&self.result, record.result),
         };
-        let answered = self.flags.answered & reach;
+        let answered = self.flagged(Flags::ANSWERED) & reach;
         let differs = |args, answer| self.has_other_answer(args, column, answer, answered);
         let is_progress = |age| {
             let slot = self.slot(age)?;
             let moved = self.marks.get(slot)?.has(Marks::MOVED);
-            let is_answered = self.flags.answered.has(age);
-            Some(moved || is_answered && differs(*self.args.get(slot)?, *column.get(slot)?))
+            Some(moved || answered.has(age) && differs(*self.args.get(slot)?, *column.get(slot)?))
         };
         record.moved
             || record.status == Status::Reported && differs(record.args, answer)
@@ -401,6 +394,12 @@ impl<const W: usize> Window<W> {
         !(same & !self.ages(equal(column, answer))).is_empty()
     }
 
+    /// Returns the answers with the bytes of the answer of `record`. O(W).
+    pub(crate) fn equal_answers(&self, record: &Record) -> Mask {
+        // A blocked call has no answer.
+        self.ages(equal(&self.raw, record.raw)) & self.flagged(Flags::ANSWERED)
+    }
+
     fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {
         if needed { self.ages(slots()) } else { Mask::NONE }
     }
@@ -409,7 +408,8 @@ impl<const W: usize> Window<W> {
     /// one.
     pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let slot = self.slot(age)?;
-        let vetoed = self.flags.vetoed.has(age);
+        let flags = *self.flags.get(slot)?;
+        let vetoed = flags.has(Flags::FAILED) && !flags.has(Flags::ANSWERED);
         let digests = Digests {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
@@ -433,6 +433,49 @@ impl<const W: usize> Window<W> {
 fn set<T>(column: &mut [T], slot: usize, value: T) {
     if let Some(place) = column.get_mut(slot) {
         *place = value;
+    }
+}
+
+/// What the rules ask of a record, one bit each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    const NONE: Self = Self(0);
+    const ANSWERED: u8 = 0x01;
+    /// The answer was a failure. Of a record without an answer: the call was blocked, which counts as a failure.
+    const FAILED: u8 = 0x02;
+    const CANCELLED: u8 = 0x04;
+    const SILENT: u8 = 0x08;
+    const NOVEL: u8 = 0x10;
+    /// A novel call of a writing tool that worked.
+    pub(crate) const WRITTEN: u8 = 0x20;
+    /// An equal answer proves that calling again does not help.
+    const IDEMPOTENT: u8 = 0x40;
+
+    fn of(record: &Record) -> Self {
+        let mark = |mark, is| if is { mark } else { 0 };
+        let end = match record.status {
+            Status::Reported => Self::ANSWERED | mark(Self::FAILED, record.failed),
+            Status::Vetoed => Self::FAILED,
+            Status::Cancelled => Self::CANCELLED,
+            Status::Open | Status::Unreported | Status::Dropped => 0,
+        };
+        Self(
+            end | mark(Self::SILENT, record.is_silent())
+                | mark(Self::NOVEL, record.novel)
+                | mark(Self::WRITTEN, record.has_written())
+                | mark(Self::IDEMPOTENT, record.idempotent),
+        )
+    }
+
+    const fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// Returns the flags of a record that counts as if its call had never been announced.
+    const fn cancelled(self) -> Self {
+        Self(self.0 & (Self::SILENT | Self::IDEMPOTENT) | Self::CANCELLED)
     }
 }
 
@@ -489,20 +532,28 @@ fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
 /// Returns the slots of `column` that hold `value`.
 #[cfg_attr(target_pointer_width = "32", inline(never))]
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
+    slots(column, |held| held == value)
+}
+
+/// Returns the slots of `column` that are `wanted`.
+#[inline]
+fn slots<T: Copy, const W: usize>(column: &[T; W], wanted: impl Fn(T) -> bool) -> u64 {
     // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
     const SPREAD: u64 = 0x0102_0408_1020_4080;
-    // A small processor has no such factors: it takes one slot after another.
-    let (eights, rest) = match usize::BITS {
-        64 => column.as_chunks::<8>(),
-        _ => (&[][..], &column[..]),
-    };
-    let rest = rest
-        .iter()
-        .rev()
-        .fold(0, |bits: u64, held| bits.wrapping_shl(1) | u64::from(*held == value));
+    // A small processor has no such factors, and few processors compare many values of 64 bits at once.
+    if usize::BITS < 64 || size_of::<T>() == size_of::<u64>() {
+        let bit = |bits: u64, held: &T| bits.wrapping_shl(1) | u64::from(wanted(*held));
+        return column.iter().rev().fold(0, bit);
+    }
+    // The compiler compares many slots at once if nothing else is in the loop.
+    let mut found = [0_u8; W];
+    for (found, held) in found.iter_mut().zip(column) {
+        *found = u8::from(wanted(*held));
+    }
+    let (eights, rest) = found.as_chunks::<8>();
+    let rest = rest.iter().rev().fold(0, |bits: u64, one| bits.wrapping_shl(1) | u64::from(*one));
     eights.iter().rev().fold(rest, |bits, eight| {
-        let flags = eight.map(|held| u8::from(held == value));
-        let packed = u64::from_le_bytes(flags).wrapping_mul(SPREAD).wrapping_shr(56);
+        let packed = u64::from_le_bytes(*eight).wrapping_mul(SPREAD).wrapping_shr(56);
         bits.wrapping_shl(8) | packed
     })
 }
@@ -557,8 +608,11 @@ pub(crate) struct View {
     pub(crate) tool: Mask,
     pub(crate) result: Mask,
     pub(crate) near: Mask,
-    pub(crate) raw: Mask,
-    pub(crate) flags: Flags,
+    pub(crate) answered: Mask,
+    /// Failures. A blocked call counts as a failure.
+    pub(crate) failed: Mask,
+    pub(crate) silent: Mask,
+    pub(crate) novel: Mask,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
     /// True if the record is progress by its result.
@@ -579,7 +633,7 @@ impl View {
         };
         let args = match rule.outcomes {
             Outcomes::Failures if !record.has_failed() => Mask::NONE,
-            Outcomes::Failures => args & self.flags.failed,
+            Outcomes::Failures => args & self.failed,
             Outcomes::Any | Outcomes::Failed => args,
         };
         if args.is_empty() {
@@ -587,8 +641,8 @@ impl View {
         }
         let equal = match rule.results {
             Results::Ignored => return args,
-            Results::Same => self.result & self.flags.answered,
-            Results::Near => self.near & self.flags.answered,
+            Results::Same => self.result & self.answered,
+            Results::Near => self.near & self.answered,
         };
         // A blocked call matches any result if the rule names the call or the call is the same. A
         // near result may be near only to answers of the same call.
@@ -600,14 +654,14 @@ impl View {
         let telling = match (rule.silence, record.says) {
             (Silence::Evidence, _) | (Silence::Telling, Says::Much) => args,
             (Silence::Ignored, Says::Little | Says::Something | Says::Much) => {
-                self.args | !self.flags.silent
+                self.args | !self.silent
             }
             (Silence::Ignored | Silence::Telling, _) => self.args,
         };
         match record.status {
             Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => Mask::NONE,
-            Status::Vetoed => named & (self.flags.answered | self.flags.vetoed),
-            Status::Reported => (args & equal & telling) | (named & self.flags.vetoed),
+            Status::Vetoed => named & (self.answered | self.failed),
+            Status::Reported => (args & equal & telling) | (named & self.failed & !self.answered),
         }
     }
 
@@ -616,30 +670,30 @@ impl View {
         self.args = self.args.then(newer.is_same_call(record));
         self.similar = self.similar.then(newer.similar == record.similar);
         self.tool = self.tool.then(newer.tool == record.tool);
-        self.flags.novel = self.flags.novel.then(newer.novel);
+        self.novel = self.novel.then(newer.novel);
     }
 
     /// Forgets the calls that the policy's window does not reach.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn forget_beyond_reach(&mut self) {
-        let Flags { novel, written, .. } = &mut self.flags;
-        for mask in [&mut self.args, &mut self.similar, &mut self.tool, novel, written] {
+        for mask in [&mut self.args, &mut self.similar, &mut self.tool, &mut self.novel] {
             *mask = *mask & self.reach;
         }
     }
 
     /// Returns the view from `n` records earlier, as far as those records are known. It does not
     /// contain whether the record was progress.
-    fn since(mut self, n: u32) -> Self {
-        self.flags.turn_back(n);
+    fn since(self, n: u32) -> Self {
         Self {
             args: self.args.since(n),
             similar: self.similar.since(n),
             tool: self.tool.since(n),
             result: self.result.since(n),
             near: self.near.since(n),
-            raw: self.raw.since(n),
-            flags: self.flags,
+            answered: self.answered.since(n),
+            failed: self.failed.since(n),
+            silent: self.silent.since(n),
+            novel: self.novel.since(n),
             reach: self.reach.since(n),
             changed: false,
             nearly_changed: false,
@@ -658,7 +712,7 @@ impl View {
     /// those answers is not among the `equal` ones.
     fn answers_differ(&self, record: &Record, equal: Mask) -> bool {
         let earlier = !Mask::newest(u32::from(record.in_step));
-        let answers = self.args & self.flags.answered & earlier;
+        let answers = self.args & self.answered & earlier;
         record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
     }
 }
