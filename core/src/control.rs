@@ -20,7 +20,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// Returns the verdict on `call` as if it were announced now. Works on a copy and changes
     /// nothing. O(W).
     pub fn peek(&self, call: Call) -> Verdict {
-        self.clone().announce(call).verdict
+        self.clone().announce_each(call, |_| {}).1
     }
 
     /// Takes back the latest `calls` calls, because the provider failed and sends them again.

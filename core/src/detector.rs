@@ -195,26 +195,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
         self.obey(&call, tag);
         self.begin(&call, &mut each);
-        self.talk.end();
-        let seq = self.history.next;
-        self.history.next = seq.wrapping_add(1);
-        let mut record = Record::open(&call, self.history.in_step);
-        record.tag = tag;
-        record.era = self.history.era;
-        record.moved = take(&mut self.history.moved);
-        self.history.in_step = self.history.in_step.saturating_add(1);
-        let (mut verdict, seen) = self.foresee(seq, &mut record);
-        if let Some(blocked) = self.blocked_ahead(seq, &record) {
-            verdict = verdict.or_stronger(blocked);
-        }
-        self.statistics.check();
-        self.statistics.count(&verdict);
-        if verdict.action.clears() {
-            self.clear();
-        } else {
-            self.history.hold(record, seen);
-        }
-        (CallId::new(seq, self.history.era), verdict)
+        self.add(&call, tag)
     }
 
     /// Takes in the outcome of a call. Judges every record that settles with it and returns the
@@ -274,6 +255,32 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.patterns.clear();
         self.best = [Score::NONE; Tag::ALL.len()];
         self.talk.end();
+    }
+
+    /// Adds a call to the step that has begun, and returns its id and the verdict on it. This is a separate function because
+    /// the record and the verdict are not on the stack while earlier records settle.
+    #[inline(never)]
+    fn add(&mut self, call: &Call, tag: Tag) -> (CallId, Verdict) {
+        self.talk.end();
+        let seq = self.history.next;
+        self.history.next = seq.wrapping_add(1);
+        let mut record = Record::open(call, self.history.in_step);
+        record.tag = tag;
+        record.era = self.history.era;
+        record.moved = take(&mut self.history.moved);
+        self.history.in_step = self.history.in_step.saturating_add(1);
+        let (mut verdict, seen) = self.foresee(seq, &mut record);
+        if let Some(blocked) = self.blocked_ahead(seq, &record) {
+            verdict = verdict.or_stronger(blocked);
+        }
+        self.statistics.check();
+        self.statistics.count(&verdict);
+        if verdict.action.clears() {
+            self.clear();
+        } else {
+            self.history.hold(record, seen);
+        }
+        (CallId::new(seq, self.history.era), verdict)
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.

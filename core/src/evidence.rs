@@ -9,7 +9,7 @@ use crate::mask::Mask;
 use crate::patience;
 use crate::pattern::Hit;
 use crate::record::{Record, Status, Tag, Tool};
-use crate::rule::{Args, RUNS_MAX, Results, Rule, TextRule, Texts};
+use crate::rule::{Args, Results, Rule, TextRule, Texts};
 use crate::talk::Turn;
 use crate::verdict::{Ended, Failure, Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
@@ -89,7 +89,7 @@ impl<const W: usize> Evidence<'_, W> {
             first: seq.saturating_sub(hit.span.into()),
             last: seq,
             loop_id: self.loop_id(rule, record, hit),
-            confidence: confidence(rule.args, rule.results, hit.novel, beyond),
+            confidence: confidence(rule.args, rule.results, hit.novel.into(), beyond),
             most: Action::Stop,
             evidence: hit.evidence,
         }
@@ -101,7 +101,7 @@ impl<const W: usize> Evidence<'_, W> {
         let period = u32::from(hit.period);
         let (steps, shown) = match hit.kind {
             // A cycle steps through the records that the rule saw, lap by lap.
-            Kind::Cycle => (hit.seen, hit.shown),
+            Kind::Cycle => (hit.seen, u32::from(hit.shown)),
             Kind::Streak | Kind::Recurrence | Kind::Text | Kind::Echo => (hit.matches, u32::MAX),
         };
         let own = Key::of(record, rule);
@@ -139,46 +139,51 @@ impl<const W: usize> Evidence<'_, W> {
 }
 
 /// Returns the digest of `modes` with a lap of `period` steps, where the step `n` calls back is
-/// `step(n)`. The lap starts at the step that sorts first. This is a separate function because a
-/// lap takes 200 bytes of stack.
+/// `step(n)`. The lap starts at the step that sorts first. The steps are not stored, because a lap would take 200 bytes
+/// of stack.
 #[inline(never)]
 fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest {
-    let mut steps = [Digest::new(0); RUNS_MAX];
-    let lap = steps.get_mut(..usize::from(period)).unwrap_or_default();
-    for (place, back) in lap.iter_mut().zip((0..u32::from(period)).rev()) {
-        *place = step(back);
-    }
-    let begin = least_rotation(lap);
-    (0..lap.len()).fold(modes, |id, step| id.mix(turned(lap, begin, step)))
+    let lap = Lap { period: u32::from(period), step };
+    let begin = lap.least_rotation();
+    (0..lap.period).fold(modes, |id, place| id.mix(lap.turned(begin, place)))
 }
 
-/// Returns the start of the rotation of `lap` that sorts first. O(n).
-fn least_rotation(lap: &[Digest]) -> usize {
-    // Two rotations that agree in their first steps. Once they differ, the greater one is out, and
-    // with it each rotation that starts inside those steps.
-    let (mut one, mut other, mut agreed) = (0_usize, 1_usize, 0_usize);
-    while one.max(other) < lap.len() && agreed < lap.len() {
-        match turned(lap, one, agreed).cmp(&turned(lap, other, agreed)) {
-            Ordering::Equal => {
-                agreed = agreed.saturating_add(1);
-                continue;
+/// The steps of a lap, the oldest first. The function `step` returns the step that is so many calls back.
+struct Lap<'s> {
+    period: u32,
+    step: &'s dyn Fn(u32) -> Digest,
+}
+
+impl Lap<'_> {
+    /// Returns the start of the rotation that sorts first. O(period).
+    fn least_rotation(&self) -> u32 {
+        // Two rotations that agree in their first steps. Once they differ, the greater one is out, and
+        // with it each rotation that starts inside those steps.
+        let (mut one, mut other, mut agreed) = (0_u32, 1_u32, 0_u32);
+        while one.max(other) < self.period && agreed < self.period {
+            match self.turned(one, agreed).cmp(&self.turned(other, agreed)) {
+                Ordering::Equal => {
+                    agreed = agreed.saturating_add(1);
+                    continue;
+                }
+                Ordering::Less => other = other.saturating_add(agreed).saturating_add(1),
+                Ordering::Greater => one = one.saturating_add(agreed).saturating_add(1),
             }
-            Ordering::Less => other = other.saturating_add(agreed).saturating_add(1),
-            Ordering::Greater => one = one.saturating_add(agreed).saturating_add(1),
+            if one == other {
+                other = other.saturating_add(1);
+            }
+            agreed = 0;
         }
-        if one == other {
-            other = other.saturating_add(1);
-        }
-        agreed = 0;
+        one.min(other)
     }
-    one.min(other)
-}
 
-/// Returns the step `step` of `lap` if the lap began at `begin`.
-#[cfg_attr(target_pointer_width = "32", inline(never))]
-fn turned(lap: &[Digest], begin: usize, step: usize) -> Digest {
-    let place = begin.saturating_add(step);
-    lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied().unwrap_or_default()
+    /// Returns the step at `place` if the lap began at `begin`.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn turned(&self, begin: u32, place: u32) -> Digest {
+        let place = begin.saturating_add(place);
+        let place = place.checked_sub(self.period).unwrap_or(place);
+        (self.step)(self.period.saturating_sub(place).saturating_sub(1))
+    }
 }
 
 /// The ending of a call, as evidence together with another ending of the same call.
@@ -281,7 +286,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::least_rotation;
+    use super::Lap;
     use crate::digest::Digest;
 
     proptest! {
@@ -292,7 +297,9 @@ mod tests {
             let lap: Vec<_> = steps.iter().map(|step| Digest::new(*step)).collect();
             let turned = |begin: usize| [&lap[begin..], &lap[..begin]].concat();
             let least = (0..lap.len()).map(turned).min();
-            prop_assert_eq!(Some(turned(least_rotation(&lap))), least);
+            let step = |back: u32| lap[lap.len() - 1 - usize::try_from(back).unwrap()];
+            let begin = Lap { period: u32::try_from(lap.len()).unwrap(), step: &step }.least_rotation();
+            prop_assert_eq!(Some(turned(usize::try_from(begin).unwrap())), least);
         }
     }
 }

@@ -21,11 +21,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     pub(crate) fn settle(&mut self, each: &mut dyn FnMut(Verdict)) {
         while let Some((seq, mut record, seen)) = self.history.pop_settled() {
             let verdict = self.settle_one(seq, &mut record, seen);
+            let clears = verdict.action.clears();
             if verdict.finding.is_some() {
                 self.statistics.count(&verdict);
                 each(verdict);
             }
-            if verdict.action.clears() {
+            if clears {
                 self.clear();
             }
         }
@@ -141,21 +142,29 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// the finding. Returns the verdict and the rules that saw the record.
     pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> (Verdict, RuleSet) {
         let (found, seen) = self.show(sight);
-        let Some((place, rule, hit)) = found else { return (Verdict::PROCEED, seen) };
+        (found.map_or(Verdict::PROCEED, |found| self.rule_on(&found, sight)), seen)
+    }
+
+    /// Returns the verdict on what a rule found. This is a separate function because a finding is large, and is not on the
+    /// stack while rules look at the record.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn rule_on(&mut self, found: &Found<'p>, sight: &Sight<'_>) -> Verdict {
+        let &Found { place, rule, ref hit } = found;
         let &Sight { moment, seq, record, .. } = sight;
-        let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
+        let finding = self.evidence(moment).finding(place, rule, seq, record, hit);
         let climb = Climb {
             most: if record.is_silent() { rule.silent_max } else { Action::Stop },
             now: seq,
             count: hit.count_for(rule),
-            proof: self.proof(moment, rule, record, &hit),
+            proof: self.proof(moment, rule, record, hit),
             blocker: rule.can_block_ahead().then_some(place),
             is_attempt: record.status == Status::Vetoed,
         };
-        (self.climb(&rule.ladder, finding, &climb), seen)
+        self.climb(&rule.ladder, finding, &climb)
     }
 
     /// Returns the proof that making the calls of `hit` again does not help.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn proof(&self, moment: Moment, rule: &Rule<'_>, record: &Record, hit: &Hit) -> Proof {
         if rule.force == Force::Always {
             return Proof::GIVEN;
@@ -177,7 +186,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Shows a record to every rule that is judged at this moment. Returns the first rule that
     /// fires, and the rules that saw the record.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn show(&mut self, sight: &Sight<'_>) -> (Option<(u8, &'p Rule<'p>, Hit)>, RuleSet) {
+    fn show(&mut self, sight: &Sight<'_>) -> (Option<Found<'p>>, RuleSet) {
         let (mut found, mut seen, mut broken) = (None, 0, 0);
         let mut runs = self.patterns.runs;
         let mut rest = RunsLeft(&mut runs);
@@ -193,7 +202,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 if found.is_none()
                     && let Some(hit) = hit
                 {
-                    found = Some((place, rule, hit));
+                    found = Some(Found { place, rule, hit });
                 }
             }
             self.patterns.rules.set(usize::from(place), track);
@@ -273,6 +282,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Counts a finding and climbs its ladder.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn climb(
         &mut self,
         ladder: &Ladder<'_>,
@@ -484,6 +494,13 @@ pub(crate) enum Moment {
     /// As if the announced call had been blocked.
     Ahead,
     Settled,
+}
+
+/// The pattern that a rule found, and the place of the rule.
+struct Found<'p> {
+    place: u8,
+    rule: &'p Rule<'p>,
+    hit: Hit,
 }
 
 /// A record that is judged, and the past as seen by it.

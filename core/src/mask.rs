@@ -87,6 +87,7 @@ impl Mask {
     }
 
     /// Takes the newest record out of the mask.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn take_newest(&mut self) -> Option<u32> {
         let place = self.0.trailing_zeros();
         self.0 &= self.0.wrapping_sub(1);

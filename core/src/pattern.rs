@@ -28,7 +28,7 @@ pub(crate) struct Hit {
     /// The number of calls from the first of the pattern to the last.
     pub(crate) span: u32,
     /// The number of records in the pattern that the window still shows.
-    pub(crate) shown: u32,
+    pub(crate) shown: u8,
     /// The records of the pattern: bit *k* is the call *k* before the last.
     pub(crate) evidence: Mask,
     /// The records that the rule saw before this one.
@@ -36,7 +36,7 @@ pub(crate) struct Hit {
     /// The records before this one that match it.
     pub(crate) matches: Mask,
     /// The novel calls between the matches of a recurrence.
-    pub(crate) novel: u32,
+    pub(crate) novel: u8,
 }
 
 impl Hit {
@@ -318,11 +318,11 @@ impl Past<'_> {
             repetitions: u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1),
             asked: times,
             span: matches.oldest()?.saturating_add(1),
-            shown: matches.count().saturating_add(1),
+            shown: small(matches.count()).saturating_add(1),
             evidence: matches.then(true),
             seen: self.seen,
             matches,
-            novel,
+            novel: small(novel),
         })
     }
 
@@ -376,7 +376,7 @@ impl Past<'_> {
             repetitions,
             asked,
             span: inside.saturating_add(beyond),
-            shown: within.saturating_add(1),
+            shown: small(within).saturating_add(1),
             evidence: part.then(true),
             seen: self.seen,
             matches: self.matches,
@@ -390,6 +390,11 @@ impl Past<'_> {
         let between = (self.view.novel & self.seen & Mask::newest(oldest)).count();
         between.saturating_add(u32::from(self.record.novel))
     }
+}
+
+/// Returns a number of records of the window, which are few, in a byte.
+fn small(records: u32) -> u8 {
+    u8::try_from(records).unwrap_or(u8::MAX)
 }
 
 /// The run counters that remain to be handed out, rule by rule in the order of the policy.
