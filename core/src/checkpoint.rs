@@ -23,10 +23,11 @@ use crate::history::History;
 use crate::ladder::{REMINDERS_MAX, RUNGS_MAX};
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
-use crate::pattern::{self, RunsLeft, Track};
+use crate::pattern;
 use crate::policy::Policy;
 use crate::record::{Record, Score, Status, Tag};
 use crate::rule::{RULES_MAX, RUNS_MAX, Rule};
+use crate::selection::RuleSet;
 use crate::talk::{Heard, MESSAGES_MAX, TextRow};
 use crate::verdict::RuleIndex;
 use crate::window::Window;
@@ -171,7 +172,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         let runs = rules.iter().map(|rule| usize::from(rule.pattern.runs()));
         let runs = runs.fold(0, usize::saturating_add);
         let window = &detector.history.window;
-        let tracks = rules.iter().zip(detector.patterns.rules.iter());
+        let tracks = rules.iter().zip(detector.patterns.rules.streaks());
         Self {
             version: Version,
             rules: detector.policy.digest(),
@@ -189,11 +190,11 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             text: detector.talk,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
             open: listed(detector.history.open.as_slice().iter().copied()),
-            tracks: listed(tracks.enumerate().map(|(place, (rule, track))| {
+            tracks: listed((0_u8..).zip(tracks).map(|(place, (rule, streak))| {
                 let seen = detector.history.seen_by(pattern::one(place), rule.is_judged_early());
-                (seen, track.streak())
+                (seen, streak)
             })),
-            runs: listed(detector.patterns.runs.iter().take(runs).copied()),
+            runs: listed(detector.patterns.rules.runs().iter().take(runs).copied()),
             loops: listed(detector.patterns.loops.as_slice().iter().copied()),
             silenced: listed(detector.feedback.silenced()),
             raised: listed(detector.feedback.raised()),
@@ -301,20 +302,27 @@ fn restore_tracks<const W: usize, const OPEN: usize>(
     let calls = u16::try_from(detector.history.next).unwrap_or(u16::MAX);
     let mut counts = counts.iter();
     let mut tracks = tracks.iter();
-    let mut all = [0; RUNS_MAX];
-    let mut rest = RunsLeft(&mut all);
-    for (place, rule) in detector.policy.rules().iter().enumerate() {
-        let (seen, streak) = tracks.next()?;
-        let runs = rest.next_of(rule);
-        for run in &mut *runs {
-            *run = (*counts.next()?).min(calls);
-        }
-        let running = runs.iter().any(|run| *run > 0);
-        detector.patterns.rules.set(place, Track::new((*streak).min(calls), running));
-        detector.history.restore_seen(pattern::one(place), rule.is_judged_early(), *seen);
-    }
-    detector.patterns.runs = all;
-    (tracks.next().is_none() && counts.next().is_none()).then_some(())
+    let mut is_complete = true;
+    let history = &mut detector.history;
+    detector.patterns.rules.for_each(
+        detector.policy.rules(),
+        RuleSet::MAX,
+        &mut |place, rule, track, runs| {
+            let Some((seen, streak)) = tracks.next() else {
+                is_complete = false;
+                return;
+            };
+            for run in &mut *runs {
+                let count = counts.next();
+                is_complete &= count.is_some();
+                *run = count.copied().unwrap_or(0).min(calls);
+            }
+            track.restore((*streak).min(calls), runs.iter().any(|run| *run > 0));
+            history.restore_seen(pattern::one(place), rule.is_judged_early(), *seen);
+        },
+    );
+    let is_complete = is_complete && tracks.next().is_none() && counts.next().is_none();
+    is_complete.then_some(())
 }
 
 /// Fills `restored` with these loops. Returns `false` if no detector can know such a loop.

@@ -2,11 +2,13 @@
 
 use crate::detector::Detector;
 use crate::evidence::{self, Ending, Evidence, Proof};
+use crate::feedback::Feedback;
+use crate::history::History;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::patience;
-use crate::pattern::{self, Hit, Past, RunsLeft, Track};
+use crate::pattern::{self, Hit, Past, RuleStates, Track};
 use crate::policy::Policy;
 use crate::record::{Record, Status, Tool};
 use crate::rule::{Force, Progress, Results, Rule, Texts};
@@ -93,18 +95,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Shows a record that matches no other to every rule that is judged at settlement. Returns the rules that saw it.
     fn pass(&mut self, concerned: RecordRules) -> RuleSet {
         let judged = self.policy.selection().settled();
-        let mut fallen = self.patterns.rules.pass(judged, concerned);
+        self.patterns.rules.pass(self.policy.rules(), judged, concerned);
         self.history.forget(concerned.broken & judged);
-        let mut rules = self.policy.rules().iter();
-        let mut rest = RunsLeft(&mut self.patterns.runs);
-        while fallen != 0 {
-            let Some(rule) = rules.next() else { break };
-            let runs = rest.next_of(rule);
-            if fallen & 1 == 1 {
-                runs.fill(0);
-            }
-            fallen >>= 1;
-        }
         concerned.selected & !concerned.broken & judged
     }
 
@@ -123,25 +115,28 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Makes the rules that are judged before an answer forget all settled records, because there was progress. They keep
     /// the open records, and before them the `settling` one, which is given with the rules that saw it.
     pub(crate) fn cut_early_rules(&mut self, settling: Option<RuleSet>) {
-        let mut rest = RunsLeft(&mut self.patterns.runs);
-        for (place, rule) in self.policy.rules().iter().enumerate() {
-            let runs = rest.next_of(rule);
-            if rule.is_judged_early() && rule.progress == Progress::Respect {
+        let (rules, early) = (self.policy.rules(), self.policy.selection().early());
+        let history = &mut self.history;
+        self.patterns.rules.for_each(rules, early, &mut |place, rule, track, runs| {
+            if rule.progress == Progress::Respect {
                 let one = pattern::one(place);
                 let first = Mask::NONE.then(settling.is_some_and(|seen| seen & one != 0));
-                let left = self.history.open_seen_by(one, first).count();
-                self.history.window.forget(one);
-                let mut track = self.patterns.rules.at(place);
-                track.cut(runs, left);
-                self.patterns.rules.set(place, track);
+                track.cut(runs, history.open_seen_by(one, first).count());
+                history.window.forget(one);
             }
-        }
+        });
     }
 
     /// Shows a record to every rule that is judged at this moment. The first rule that fires makes
     /// the finding. Returns the verdict and the rules that saw the record.
     pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> (Verdict, RuleSet) {
-        let (found, seen) = self.show(sight);
+        let selection = self.policy.selection();
+        let is_early = sight.moment == Moment::Announced;
+        let judged = if is_early { selection.early() } else { selection.settled() };
+        let Self { policy, history, feedback, patterns, .. } = self;
+        let context = Context { policy, history, feedback };
+        let Shown { found, seen, broken } = context.show(judged, &mut patterns.rules, sight);
+        self.history.forget(broken);
         (found.map_or(Verdict::PROCEED, |found| self.rule_on(&found, sight)), seen)
     }
 
@@ -181,104 +176,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             ),
         };
         Proof::new(rule, hit, proven, unbroken)
-    }
-
-    /// Shows a record to every rule that is judged at this moment. Returns the first rule that
-    /// fires, and the rules that saw the record.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn show(&mut self, sight: &Sight<'_>) -> (Option<Found<'p>>, RuleSet) {
-        let (mut found, mut seen, mut broken) = (None, 0, 0);
-        let mut runs = self.patterns.runs;
-        let mut rest = RunsLeft(&mut runs);
-        for (place, rule) in (0_u8..).zip(self.policy.rules()) {
-            let runs = rest.next_of(rule);
-            if rule.is_judged_early() != (sight.moment == Moment::Announced) {
-                continue;
-            }
-            let one = pattern::one(usize::from(place));
-            let mut track = self.patterns.rules.at(usize::from(place));
-            if let Some(past) = self.observe(place, rule, &mut track, runs, sight) {
-                let hit = self.evaluate(rule, &mut track, runs, &past, sight);
-                if found.is_none()
-                    && let Some(hit) = hit
-                {
-                    found = Some(Found { place, rule, hit });
-                }
-            }
-            self.patterns.rules.set(usize::from(place), track);
-            seen |= if track.sees() { one } else { 0 };
-            broken |= if track.is_broken() { one } else { 0 };
-        }
-        self.patterns.runs = runs;
-        self.history.forget(broken);
-        (found, seen)
-    }
-
-    /// Returns the hit of the rule at `place` if its record settled now. Changes nothing.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn try_rule(&self, place: u8, sight: &Sight<'_>) -> Option<Hit> {
-        let mut runs = self.patterns.runs;
-        let mut rest = RunsLeft(&mut runs);
-        let rules = (0..=place).zip(self.policy.rules());
-        let (_, rule, runs) =
-            rules.map(|(at, rule)| (at, rule, rest.next_of(rule))).find(|(at, ..)| *at == place)?;
-        let mut track = self.patterns.rules.at(usize::from(place));
-        let past = self.observe(place, rule, &mut track, runs, sight)?;
-        self.evaluate(rule, &mut track, runs, &past, sight)
-    }
-
-    /// Takes a record into the memory of the rule at `place`, and returns what it has in common with the records that the
-    /// rule saw, if anything. A record without a match returns at once.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    fn observe<'s>(
-        &self,
-        place: u8,
-        rule: &Rule<'_>,
-        track: &mut Track,
-        runs: &mut [u16],
-        sight: &Sight<'s>,
-    ) -> Option<Past<'s>> {
-        let one = pattern::one(usize::from(place));
-        let saw = || self.history.seen_by(one, rule.is_judged_early());
-        track.see(runs, rule, sight.record, sight.view, saw)
-    }
-
-    /// Returns a hit if the pattern of a rule holds at a record with the `past` that the rule saw. O(1), O(longest period)
-    /// for a cycle, or O(W²) for a rule that looks for progress anywhere.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn evaluate(
-        &self,
-        rule: &Rule<'_>,
-        track: &mut Track,
-        runs: &mut [u16],
-        past: &Past<'_>,
-        sight: &Sight<'_>,
-    ) -> Option<Hit> {
-        let asked = rule.pattern.asked(self.patience(rule, sight));
-        let window = &self.history.window;
-        let hit = track.evaluate(runs, asked, rule, past, window)?;
-        let early = sight.moment == Moment::Announced;
-        let open = if early { self.history.open.len() } else { 0 };
-        (!window.undoes(rule, sight.record, sight.view, open)).then_some(hit)
-    }
-
-    /// Returns the number of additional repetitions that `rule` asks for.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn patience(&self, rule: &Rule<'_>, sight: &Sight<'_>) -> i16 {
-        let &Sight { moment, seq, record, view } = sight;
-        let raised = self.feedback.raised_for(rule, self.policy.rules(), record.tool);
-        let before = seq.wrapping_sub(self.history.begun);
-        let asked = self.policy.patience(record.tool, before).saturating_add(raised.into());
-        let asked = asked.saturating_add(self.history.heard.patience(rule));
-        // What a call that did not run would have told is unknown.
-        let told = match moment {
-            Moment::Ahead => 0,
-            Moment::Announced | Moment::Settled => {
-                patience::of(rule, record, view, &self.history.window)
-            }
-        };
-        asked.saturating_add(told)
     }
 
     /// Counts a finding and climbs its ladder.
@@ -385,7 +282,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// unknown, and no call is blocked.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
-        let policy = self.policy;
+        let Self { policy, history, feedback, .. } = self;
         if self.history.open.oldest().is_some() {
             return None;
         }
@@ -401,9 +298,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let attempt = Record { status: Status::Vetoed, failed, ..*record };
             let view = self.history.window.compare(&attempt, policy);
             let sight = Sight { moment: Moment::Ahead, seq, record: &attempt, view: &view };
-            let Some(hit) = self.try_rule(place, &sight) else { continue };
+            // Nothing is counted yet.
+            let mut rules = self.patterns.rules;
+            let shown =
+                Context { policy, history, feedback }.show(pattern::one(place), &mut rules, &sight);
+            let Some(Found { hit, .. }) = &shown.found else { continue };
             let evidence = self.evidence(Moment::Ahead);
-            let mut finding = evidence.finding(place, rule, seq, &attempt, &hit);
+            let mut finding = evidence.finding(place, rule, seq, &attempt, hit);
             finding.most = rule.ladder.last(Action::Stop);
             if finding.loop_id == known.id {
                 let (action, finding) = (Action::Block, Some(finding));
@@ -467,6 +368,87 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 }
 
+/// The parts of a detector that a rule takes into account besides its own memory.
+struct Context<'d, 'p, const W: usize, const OPEN: usize> {
+    policy: &'p Policy<'p>,
+    history: &'d History<W, OPEN>,
+    feedback: &'d Feedback,
+}
+
+impl<'p, const W: usize, const OPEN: usize> Context<'_, 'p, W, OPEN> {
+    /// Shows a record to the rules in `judged`, whose memory is in `rules`. O(rules), and for each rule that sees a record
+    /// like it O(1), O(longest period) for a cycle, or O(W²) for a rule that looks for progress anywhere.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn show(&self, judged: RuleSet, rules: &mut RuleStates, sight: &Sight<'_>) -> Shown<'p> {
+        let mut shown = Shown { found: None, seen: 0, broken: 0 };
+        rules.for_each(self.policy.rules(), judged, &mut |place, rule, track, runs| {
+            let one = pattern::one(place);
+            if let Some(past) = self.observe(one, rule, track, runs, sight) {
+                let hit = self.evaluate(rule, track, runs, &past, sight);
+                if let (None, Some(hit)) = (&shown.found, hit) {
+                    shown.found = Some(Found { place, rule, hit });
+                }
+            }
+            shown.seen |= if track.sees() { one } else { 0 };
+            shown.broken |= if track.is_broken() { one } else { 0 };
+        });
+        shown
+    }
+
+    /// Takes a record into the memory of the rule in `one`, and returns what it has in common with the records that the
+    /// rule saw, if anything. A record without a match returns at once.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    fn observe<'s>(
+        &self,
+        one: RuleSet,
+        rule: &Rule<'_>,
+        track: &mut Track,
+        runs: &mut [u16],
+        sight: &Sight<'s>,
+    ) -> Option<Past<'s>> {
+        let saw = || self.history.seen_by(one, rule.is_judged_early());
+        track.see(runs, rule, sight.record, sight.view, saw)
+    }
+
+    /// Returns a hit if the pattern of a rule holds at a record with the `past` that the rule saw. O(1), O(longest period)
+    /// for a cycle, or O(W²) for a rule that looks for progress anywhere.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn evaluate(
+        &self,
+        rule: &Rule<'_>,
+        track: &mut Track,
+        runs: &mut [u16],
+        past: &Past<'_>,
+        sight: &Sight<'_>,
+    ) -> Option<Hit> {
+        let asked = rule.pattern.asked(self.patience(rule, sight));
+        let window = &self.history.window;
+        let hit = track.evaluate(runs, asked, rule, past, window);
+        let early = sight.moment == Moment::Announced;
+        let open = if early { self.history.open.len() } else { 0 };
+        hit.filter(|_| !window.undoes(rule, sight.record, sight.view, open))
+    }
+
+    /// Returns the number of additional repetitions that `rule` asks for.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn patience(&self, rule: &Rule<'_>, sight: &Sight<'_>) -> i16 {
+        let &Sight { moment, seq, record, view } = sight;
+        let raised = self.feedback.raised_for(rule, self.policy.rules(), record.tool);
+        let before = seq.wrapping_sub(self.history.begun);
+        let asked = self.policy.patience(record.tool, before).saturating_add(raised.into());
+        let asked = asked.saturating_add(self.history.heard.patience(rule));
+        // What a call that did not run would have told is unknown.
+        let told = match moment {
+            Moment::Ahead => 0,
+            Moment::Announced | Moment::Settled => {
+                patience::of(rule, record, view, &self.history.window)
+            }
+        };
+        asked.saturating_add(told)
+    }
+}
+
 /// Returns whether the rule at `place` goes beyond a warning only on proof.
 fn asks_for_proof(policy: &Policy<'_>, place: u8) -> bool {
     policy.rules().get(usize::from(place)).is_some_and(|rule| rule.force == Force::Proven)
@@ -494,6 +476,16 @@ pub(crate) enum Moment {
     /// As if the announced call had been blocked.
     Ahead,
     Settled,
+}
+
+/// The effect of a record on the rules that it was shown to.
+struct Shown<'p> {
+    /// The first pattern found.
+    found: Option<Found<'p>>,
+    /// The rules that saw the record and may still use it.
+    seen: RuleSet,
+    /// The rules that may use no earlier record.
+    broken: RuleSet,
 }
 
 /// The pattern that a rule found, and the place of the rule.

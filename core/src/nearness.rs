@@ -3,7 +3,7 @@
 use crate::cycle::is_primitive;
 use crate::detector::Detector;
 use crate::mask::Mask;
-use crate::pattern::{self, Track};
+use crate::pattern;
 use crate::record::{Record, Tool};
 use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
 use crate::verdict::RuleIndex;
@@ -71,10 +71,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// ```
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
         let rules = self.policy.rules();
-        let tracks = self.patterns.rules.iter().zip(runs_of_each(&self.patterns.runs, rules));
+        let tracks = &self.patterns.rules;
+        let tracks = tracks.streaks().zip(runs_of_each(tracks.runs(), rules));
         let mut compared = None;
-        let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (track, runs))| {
-            self.nearness_of(place, rule, track, runs, &mut compared)
+        let calls = (0_u8..).zip(rules).zip(tracks).map(move |((place, rule), (streak, runs))| {
+            self.nearness_of(place, rule, streak, runs, &mut compared)
         });
         let texts = (0_u8..).zip(self.policy.texts());
         calls.chain(texts.map(|(place, rule)| self.nearness_of_text(place, rule)))
@@ -111,11 +112,11 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         &self,
         place: u8,
         rule: &Rule<'_>,
-        track: Track,
+        streak: u16,
         runs: &[u16],
         compared: &mut Option<ComparedRecord>,
     ) -> Nearness {
-        let seen = pattern::one(usize::from(place));
+        let seen = pattern::one(place);
         let latest = self.latest_seen(rule, self.history.seen_by(seen, rule.is_judged_early()));
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
         let raised = self.feedback.raised_for(rule, self.policy.rules(), tool);
@@ -124,7 +125,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let patience = patience.saturating_add(self.history.heard.patience(rule));
         let asked = rule.pattern.asked(patience);
         let (held, needed) = match rule.pattern {
-            Pattern::Streak { .. } => (track.streak(), asked),
+            Pattern::Streak { .. } => (streak, asked),
             Pattern::Recurrence { within, .. } => {
                 let held =
                     latest.and_then(|latest| self.recurrence(rule, &latest, within, compared));

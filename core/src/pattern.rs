@@ -60,8 +60,6 @@ impl Hit {
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
     pub(crate) rules: RuleStates,
-    /// The run counters of all cycle rules, in the order of the rules. See [`RunsLeft`].
-    pub(crate) runs: [u16; RUNS_MAX],
     pub(crate) loops: Loops,
     /// The findings of all rules.
     pub(crate) findings: u16,
@@ -72,19 +70,12 @@ pub(crate) struct Patterns {
 impl Patterns {
     /// Returns the memory of rules that have seen no record.
     pub(crate) const fn new() -> Self {
-        Self {
-            rules: RuleStates::NEW,
-            runs: [0; RUNS_MAX],
-            loops: Loops::new(),
-            findings: 0,
-            rung: 0,
-        }
+        Self { rules: RuleStates::NEW, loops: Loops::new(), findings: 0, rung: 0 }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.rules = RuleStates::NEW;
-        self.runs = [0; RUNS_MAX];
         self.loops.clear();
         (self.findings, self.rung) = (0, 0);
     }
@@ -103,6 +94,9 @@ pub(crate) struct Track {
     broken: bool,
 }
 
+/// A function that changes the memory of a rule, which it gets with the place of the rule and its run counters.
+pub(crate) type Each<'f, 'r, 'p> = dyn FnMut(u8, &'r Rule<'p>, &mut Track, &mut [u16]) + 'f;
+
 /// The memory of all rules. The fields lie side by side, so that a record without a match passes
 /// all rules in a few steps each.
 #[derive(Clone, Copy, Debug)]
@@ -110,35 +104,53 @@ pub(crate) struct RuleStates {
     /// Streaks count to 255, so that a detector stays small.
     streaks: [u8; RULES_MAX],
     running: RuleSet,
+    /// The run counters of all cycle rules, in the order of the rules.
+    runs: [u16; RUNS_MAX],
 }
 
 impl RuleStates {
     /// The memory of rules that have seen no record.
-    pub(crate) const NEW: Self = Self { streaks: [0; RULES_MAX], running: 0 };
+    pub(crate) const NEW: Self = Self { streaks: [0; RULES_MAX], running: 0, runs: [0; RUNS_MAX] };
 
-    /// Returns the memory of the rule at `place`.
+    /// Shows the memory of each rule in `chosen`, and its run counters, to `each`, which may change them. `rules` are those
+    /// of the policy.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    pub(crate) fn at(&self, place: usize) -> Track {
-        let streak = self.streaks.get(place).copied().map_or(0, u16::from);
-        Track::new(streak, self.running & one(place) != 0)
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn for_each<'r, 'p>(
+        &mut self,
+        rules: &'r [Rule<'p>],
+        chosen: RuleSet,
+        each: &mut Each<'_, 'r, 'p>,
+    ) {
+        let mut rest = &mut self.runs[..];
+        let mut one: RuleSet = 1;
+        for ((place, rule), streak) in (0_u8..).zip(rules).zip(&mut self.streaks) {
+            let count = usize::from(rule.pattern.runs());
+            let (runs, others) = take(&mut rest).split_at_mut_checked(count).unwrap_or_default();
+            if chosen & one != 0 {
+                let mut track = Track::new((*streak).into(), self.running & one != 0);
+                each(place, rule, &mut track, runs);
+                *streak = u8::try_from(track.streak).unwrap_or(u8::MAX);
+                self.running = self.running & !one | if track.running { one } else { 0 };
+            }
+            rest = others;
+            one = one.wrapping_shl(1);
+        }
     }
 
-    /// Returns the memory of each rule, in their order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Track> {
-        (0..RULES_MAX).map(|place| self.at(place))
+    /// Returns the streak of each rule, in their order.
+    pub(crate) fn streaks(&self) -> impl Iterator<Item = u16> {
+        self.streaks.iter().copied().map(u16::from)
     }
 
-    /// Stores `track` as the memory of the rule at `place`.
-    pub(crate) fn set(&mut self, place: usize, track: Track) {
-        let Some(streak) = self.streaks.get_mut(place) else { return };
-        *streak = u8::try_from(track.streak).unwrap_or(u8::MAX);
-        self.running =
-            if track.running { self.running | one(place) } else { self.running & !one(place) };
+    /// Returns all run counters.
+    pub(crate) const fn runs(&self) -> &[u16] {
+        &self.runs
     }
 
     /// Takes in a record that matches no earlier one. Only the rules in `judged` are judged now. Every row begins again.
-    /// Returns the rules whose run counters must fall to zero. O(rules).
-    pub(crate) fn pass(&mut self, judged: RuleSet, concerned: RecordRules) -> RuleSet {
+    /// O(rules).
+    pub(crate) fn pass(&mut self, rules: &[Rule<'_>], judged: RuleSet, concerned: RecordRules) {
         let selected = concerned.selected & judged;
         let (mut left, mut whole) = (selected, selected & !concerned.broken);
         for streak in &mut self.streaks {
@@ -148,25 +160,30 @@ impl RuleStates {
             (left, whole) = (left >> 1, whole >> 1);
         }
         let fallen = self.running & selected;
-        self.running &= !selected;
-        fallen
+        if fallen != 0 {
+            self.for_each(rules, fallen, &mut |_, _, track, runs| {
+                track.running = false;
+                runs.fill(0);
+            });
+        }
     }
 }
 
 /// Returns the set of the one rule at `place`.
-pub(crate) fn one(place: usize) -> RuleSet {
-    1_u16.wrapping_shl(u32::try_from(place).unwrap_or(0))
+pub(crate) fn one(place: u8) -> RuleSet {
+    1_u16.wrapping_shl(place.into())
 }
 
 impl Track {
     /// Creates the memory of a rule that has not seen the latest record.
-    pub(crate) const fn new(streak: u16, running: bool) -> Self {
+    const fn new(streak: u16, running: bool) -> Self {
         Self { streak, running, sees: false, broken: false }
     }
 
-    /// Returns the number of latest records that the rule saw and that match in a row.
-    pub(crate) const fn streak(self) -> u16 {
-        self.streak
+    /// Restores the memory from a checkpoint.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore(&mut self, streak: u16, running: bool) {
+        (self.streak, self.running) = (streak, running);
     }
 
     /// Returns whether the rule saw the latest record and may still use it.
@@ -395,18 +412,4 @@ impl Past<'_> {
 /// Returns a number of records of the window, which are few, in a byte.
 fn small(records: u32) -> u8 {
     u8::try_from(records).unwrap_or(u8::MAX)
-}
-
-/// The run counters that remain to be handed out, rule by rule in the order of the policy.
-pub(crate) struct RunsLeft<'r>(pub(crate) &'r mut [u16]);
-
-impl<'r> RunsLeft<'r> {
-    /// Returns the counters of `rule`, which must be the next rule of the policy.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    pub(crate) fn next_of(&mut self, rule: &Rule<'_>) -> &'r mut [u16] {
-        let count = usize::from(rule.pattern.runs());
-        let (own, others) = take(&mut self.0).split_at_mut_checked(count).unwrap_or_default();
-        self.0 = others;
-        own
-    }
 }

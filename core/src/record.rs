@@ -529,8 +529,14 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The filler for an empty place.
-    pub(crate) const NONE: Self = Self::open(&Call::new(Tool::new(0), Digest::new(0)), 0);
+    /// The filler for an empty place, all zeros.
+    pub(crate) const NONE: Self = Self {
+        args: Digest::new(0),
+        similar: 0,
+        says: Says::Nothing,
+        score: Score(0),
+        ..Self::open(&Call::new(Tool::new(0), Digest::new(0)), 0)
+    };
 
     pub(crate) const fn open(call: &Call, in_step: u8) -> Self {
         Self {

@@ -114,6 +114,11 @@ impl Selection {
         self.early != 0
     }
 
+    /// Returns the rules that are judged when a call is announced.
+    pub(crate) const fn early(&self) -> RuleSet {
+        self.early
+    }
+
     /// Returns the rules that are judged when a record settles.
     pub(crate) const fn settled(&self) -> RuleSet {
         !self.early
