@@ -207,7 +207,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let view = self.view_ahead(&call);
         // Its findings were reported before.
         let sight = Sight { moment: Moment::Announced, seq, record: &call, view: &view };
-        let (_, seen) = self.judge(&sight);
-        (seq, seen)
+        let shown = self.show(&sight);
+        let _ = self.judge(&shown, &sight);
+        (seq, shown.seen)
     }
 }

@@ -51,8 +51,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             self.cut_early_rules(Some(seen));
         }
         let sight = Sight { moment: Moment::Settled, seq, record, view: &view };
-        let (verdict, seen_now) = self.judge(&sight);
-        self.history.window.push(record, seen | seen_now);
+        let shown = self.show(&sight);
+        let verdict = self.judge(&shown, &sight);
+        self.history.window.push(record, seen | shown.seen);
         verdict
     }
 
@@ -127,24 +128,24 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         });
     }
 
-    /// Shows a record to every rule that is judged at this moment. The first rule that fires makes
-    /// the finding. Returns the verdict and the rules that saw the record.
-    pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> (Verdict, RuleSet) {
+    /// Shows a record to every rule that is judged at this moment.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn show(&mut self, sight: &Sight<'_>) -> Shown<'p> {
         let selection = self.policy.selection();
         let is_early = sight.moment == Moment::Announced;
         let judged = if is_early { selection.early() } else { selection.settled() };
         let Self { policy, history, feedback, patterns, .. } = self;
         let context = Context { policy, history, feedback };
-        let Shown { found, seen, broken } = context.show(judged, &mut patterns.rules, sight);
-        self.history.forget(broken);
-        (found.map_or(Verdict::PROCEED, |found| self.rule_on(&found, sight)), seen)
+        let shown = context.show(judged, &mut patterns.rules, sight);
+        self.history.forget(shown.broken);
+        shown
     }
 
-    /// Returns the verdict on what a rule found. This is a separate function because a finding is large, and is not on the
-    /// stack while rules look at the record.
+    /// Returns the verdict on a record that was shown to the rules. The first rule that fired makes the finding. This is a
+    /// separate function because a finding is large, and is not on the stack while rules look at the record.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn rule_on(&mut self, found: &Found<'p>, sight: &Sight<'_>) -> Verdict {
-        let &Found { place, rule, ref hit } = found;
+    pub(crate) fn judge(&mut self, shown: &Shown<'p>, sight: &Sight<'_>) -> Verdict {
+        let &Some(Found { place, rule, ref hit }) = &shown.found else { return Verdict::PROCEED };
         let &Sight { moment, seq, record, .. } = sight;
         let finding = self.evidence(moment).finding(place, rule, seq, record, hit);
         let climb = Climb {
@@ -337,7 +338,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     fn foresee_early(&mut self, seq: u64, record: &mut Record) -> (Verdict, RuleSet) {
         let view = self.view_ahead(record);
         record.novel = view.args.is_empty();
-        self.judge(&Sight { moment: Moment::Announced, seq, record, view: &view })
+        let sight = Sight { moment: Moment::Announced, seq, record, view: &view };
+        let shown = self.show(&sight);
+        (self.judge(&shown, &sight), shown.seen)
     }
 
     /// Returns the same calls as seen by a call that is being announced: the `args` of
@@ -479,11 +482,11 @@ pub(crate) enum Moment {
 }
 
 /// The effect of a record on the rules that it was shown to.
-struct Shown<'p> {
+pub(crate) struct Shown<'p> {
     /// The first pattern found.
     found: Option<Found<'p>>,
     /// The rules that saw the record and may still use it.
-    seen: RuleSet,
+    pub(crate) seen: RuleSet,
     /// The rules that may use no earlier record.
     broken: RuleSet,
 }
