@@ -269,10 +269,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         record.era = self.history.era;
         record.moved = take(&mut self.history.moved);
         self.history.in_step = self.history.in_step.saturating_add(1);
-        let (mut verdict, seen) = self.foresee(seq, &mut record);
-        if let Some(blocked) = self.blocked_ahead(seq, &record) {
-            verdict = verdict.or_stronger(blocked);
-        }
+        let (verdict, seen) = self.foresee(seq, &mut record);
+        let verdict = verdict.or_stronger(self.blocked_ahead(seq, &record));
         self.statistics.check();
         self.statistics.count(&verdict);
         if verdict.action.clears() {

@@ -223,17 +223,17 @@ impl Ending {
     }
 
     /// Returns whether the call worked.
-    pub(crate) fn worked(self) -> bool {
+    pub(crate) fn worked(&self) -> bool {
         matches!(self.end, End::Worked { .. })
     }
 
     /// Returns whether both are of the same call and have an outcome.
-    pub(crate) fn is_comparable_to(self, other: Self) -> bool {
+    pub(crate) fn is_comparable_to(&self, other: &Self) -> bool {
         self.args == other.args && self.end != End::Open && other.end != End::Open
     }
 
     /// Returns whether the call was blocked, or came back with the same bytes as `answer`.
-    pub(crate) fn has_answer_of(self, answer: Self) -> bool {
+    pub(crate) fn has_answer_of(&self, answer: &Self) -> bool {
         let failed_alike = (self.end == End::Failed) == (answer.end == End::Failed);
         let is_same = self.is_comparable_to(answer) && self.raw == answer.raw;
         self.end == End::Vetoed || is_same && failed_alike
@@ -242,7 +242,7 @@ impl Ending {
     /// Returns whether this ending, after the `older` one, proves that making the call again does
     /// not help. It does if both failed alike, or if the call is idempotent and the answers are
     /// the same. A blocked call matches any ending.
-    pub(crate) fn proves_with(self, older: Self) -> bool {
+    pub(crate) fn proves_with(&self, older: &Self) -> bool {
         let proves = match (self.end, older.end) {
             (End::Vetoed, older) => older != End::Open,
             (newer, End::Vetoed) => newer != End::Open,

@@ -125,11 +125,14 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
     /// Takes out the oldest record, with its sequence number and the rules that saw it, if it has settled.
     pub(crate) fn pop_settled(&mut self) -> Option<(u64, Record, RuleSet)> {
         let seq = self.first_open();
-        self.open.oldest().filter(|record| record.status != Status::Open)?;
-        Some((seq, self.open.pop_oldest()?, self.open_seen.pop_oldest()?))
+        if self.open.oldest()?.status == Status::Open {
+            return None;
+        }
+        Some((seq, self.open.pop_oldest()?, self.open_seen.pop_oldest().unwrap_or(0)))
     }
 
     /// Returns the sequence number of the oldest open record, or of the next record if none is open.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn first_open(&self) -> u64 {
         self.next.wrapping_sub(u64::from(self.open.len()))
     }

@@ -70,7 +70,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         // The common case by far: the window does not hold the same call.
         let ending = (!record.novel).then(|| Ending::of(record, record.status));
-        let before = ending.and_then(|now| self.continued_by(now));
+        let before = ending.and_then(|now| self.continued_by(&now));
         self.history.unbroken = match before {
             None => 1,
             Some(age) if age < u32::from(record.in_step) => self.history.unbroken,
@@ -80,7 +80,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Returns the age of the record whose row of equal answers goes on with a call that ends `now`.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn continued_by(&self, now: Ending) -> Option<u32> {
+    fn continued_by(&self, now: &Ending) -> Option<u32> {
         self.history.window.continued_by(now, self.policy.reach())
     }
 
@@ -89,7 +89,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     fn unbroken_before(&self, call: &Record) -> u16 {
         let attempt = Ending::of(call, Status::Vetoed);
         let is_alone = self.history.open.oldest().is_none();
-        let goes_on = is_alone && !call.novel && self.continued_by(attempt).is_some();
+        let goes_on = is_alone && !call.novel && self.continued_by(&attempt).is_some();
         if goes_on { self.history.unbroken } else { 0 }
     }
 
@@ -277,15 +277,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.policy.silenced().contains(&id) || self.feedback.is_silenced(id, finding.kind)
     }
 
-    /// Returns a verdict if an announced call continues a blocked loop: the rule would fire again
+    /// Returns the verdict that blocks an announced call if it continues a blocked loop: the rule would fire again
     /// on that loop if the call were answered as before. A rule that asks for proof blocks only
     /// the call after the one that gave the proof. While other calls are open, their effect is
     /// unknown, and no call is blocked.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Option<Verdict> {
+    pub(crate) fn blocked_ahead(&self, seq: u64, record: &Record) -> Verdict {
         let Self { policy, history, feedback, .. } = self;
         if self.history.open.oldest().is_some() {
-            return None;
+            return Verdict::PROCEED;
         }
         for (known, place, failed) in self.patterns.loops.blocked(seq, policy.window()) {
             let Some(rule) = policy.rules().get(usize::from(place)) else { continue };
@@ -309,10 +309,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             finding.most = rule.ladder.last(Action::Stop);
             if finding.loop_id == known.id {
                 let (action, finding) = (Action::Block, Some(finding));
-                return Some(Verdict { action, rung: known.rung, fresh: false, finding });
+                return Verdict { action, rung: known.rung, fresh: false, finding };
             }
         }
-        None
+        Verdict::PROCEED
     }
 
     /// Returns the records before the one that is judged at this moment.
@@ -410,7 +410,7 @@ impl<'p, const W: usize, const OPEN: usize> Context<'_, 'p, W, OPEN> {
         runs: &mut [u16],
         sight: &Sight<'s>,
     ) -> Option<Past<'s>> {
-        let saw = || self.history.seen_by(one, rule.is_judged_early());
+        let saw = || self.history.seen_by(one, sight.moment == Moment::Announced);
         track.see(runs, rule, sight.record, sight.view, saw)
     }
 

@@ -166,17 +166,17 @@ impl<const W: usize> Window<W> {
     /// Returns the age of the latest record if it is of the call that ended `now`, and came back
     /// with the same bytes. A blocked call matches any answer. Only records in `reach` count.
     /// O(1).
-    pub(crate) fn continued_by(&self, now: Ending, reach: Mask) -> Option<u32> {
+    pub(crate) fn continued_by(&self, now: &Ending, reach: Mask) -> Option<u32> {
         let latest = |is_meant: fn(Flags) -> bool| {
             let mut ages = 0..self.len().min(reach.count());
             ages.find(|&age| self.flags(age).is_some_and(is_meant))
         };
         let age = latest(|flags| !flags.has(Flags::CANCELLED))?;
-        if !now.is_comparable_to(self.ending(age)?) {
+        if !now.is_comparable_to(&self.ending(age)?) {
             return None;
         }
         let latest = latest(|flags| flags.has(Flags::ANSWERED)).and_then(|age| self.ending(age));
-        latest.is_none_or(|latest| now.has_answer_of(latest)).then_some(age)
+        latest.is_none_or(|latest| now.has_answer_of(&latest)).then_some(age)
     }
 
     /// Returns how many repetitions of `hit`, up to `record` and without a gap, prove that making
@@ -192,7 +192,7 @@ impl<const W: usize> Window<W> {
         let proves = |place: u32| {
             let newer = ending(place)?;
             let older = ending(place.saturating_add(hit.period.into()))?;
-            Some(newer.proves_with(older) && !(waits && newer.worked()))
+            Some(newer.proves_with(&older) && !(waits && newer.worked()))
         };
         let row = (0..64_u16).take_while(|place| proves(u32::from(*place)) == Some(true)).count();
         let row = u16::try_from(row).unwrap_or(u16::MAX);
@@ -211,7 +211,9 @@ impl<const W: usize> Window<W> {
         let first = self.ending(count);
         (0..count).all(|age| {
             self.marks(age).is_some_and(|marks| marks.has(Marks::JOINED))
-                && self.ending(age).zip(first).is_some_and(|(one, first)| one.proves_with(first))
+                && first
+                    .as_ref()
+                    .is_some_and(|first| self.ending(age).is_some_and(|one| one.proves_with(first)))
         })
     }
 
