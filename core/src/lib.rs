@@ -64,9 +64,9 @@
 //! memory, write a policy whose rules fit into a window of 8. A longer window finds nothing more,
 //! because a rule looks back only as far as it says.
 //!
-//! **Memory.** With 64-bit pointers a detector takes 720 bytes, 27 for each record of the window, and
-//! 40 for each call that may be open. A planner that waits for each answer needs one open call:
-//! `Detector<'_, 20, 1>` has 1,296 bytes, and `Detector<'_, 20>` has 1,576. `cargo xtask footprint`
+//! **Memory.** With 64-bit pointers a detector takes 512 bytes, 30 for each record of the window, and
+//! 42 for each call that may be open. A planner that waits for each answer needs one open call:
+//! `Detector<'_, 20, 1>` has 1,152 bytes, and `Detector<'_, 20>` has 1,440. `cargo xtask footprint`
 //! measures the sizes of data and code on the processors themselves.
 //!
 //! **Without a clock.** The engine never asks for the time. It counts calls. A call that is announced
