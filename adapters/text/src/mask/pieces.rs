@@ -171,11 +171,7 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
     let (mut end, mut any, mut line) = (start, false, false);
     loop {
         match text.get(end) {
-            Some(b' ') if spaces => {
-                any = true;
-                end = spaces_end(text, end);
-                continue;
-            }
+            Some(b' ') if spaces => any = true,
             Some(byte) if spaces && is_blank(*byte) => {
                 any = true;
                 line |= *byte == b'\n';
@@ -196,21 +192,6 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
     let inner = start > 0 && end < text.len();
     let written = (any && (inner || !spaces)).then_some(if line { b'\n' } else { b' ' });
     Some(Span { start, end, part: Part::Blank(written) })
-}
-
-/// Returns the end of the row of spaces at `start`. Lines are indented by many of them.
-#[inline]
-fn spaces_end(text: &[u8], start: usize) -> usize {
-    let mut end = start;
-    while let Some(word) = text.get(end..).and_then(<[u8]>::first_chunk) {
-        let others = u64::from_le_bytes(*word) ^ u64::from_le_bytes([b' '; 8]);
-        if others != 0 {
-            return end + others.trailing_zeros() as usize / 8;
-        }
-        end += 8;
-    }
-    let rest = text.get(end..).unwrap_or_default();
-    end + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 /// Returns the end of the terminal control at `start`, by ECMA-48. If the control has no end, only the
