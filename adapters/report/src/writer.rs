@@ -49,8 +49,8 @@ pub trait Writer {
     ///
     /// # Errors
     ///
-    /// An error of `output`, or a [`Failure`](crate::failure::Failure). The kind of the failure is [`ErrorKind::InvalidInput`] if the command line
-    /// asks for something that no input has.
+    /// An error of `output`, or a [`Failure`](crate::failure::Failure). The kind of the failure is
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the command line asks for something that no input has.
     fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()>;
 }
 
