@@ -36,17 +36,17 @@
 /**
  * The size in bytes of a detector that holds the latest 8 calls.
  */
-#define UNSTUCK_SIZE_8 1328
+#define UNSTUCK_SIZE_8 1152
 
 /**
  * The size in bytes of a detector that holds the latest 20 calls.
  */
-#define UNSTUCK_SIZE_20 1648
+#define UNSTUCK_SIZE_20 1520
 
 /**
  * The size in bytes of a detector that holds the latest 64 calls.
  */
-#define UNSTUCK_SIZE_64 2848
+#define UNSTUCK_SIZE_64 2832
 
 /**
  * The number of calls that may wait for their outcomes. If there are more, the oldest is given up.

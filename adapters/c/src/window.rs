@@ -51,13 +51,13 @@ pub(crate) struct Full {
 pub const UNSTUCK_ALIGN: usize = 8;
 
 /// The size in bytes of a detector that holds the latest 8 calls.
-pub const UNSTUCK_SIZE_8: usize = 1328;
+pub const UNSTUCK_SIZE_8: usize = 1152;
 
 /// The size in bytes of a detector that holds the latest 20 calls.
-pub const UNSTUCK_SIZE_20: usize = 1648;
+pub const UNSTUCK_SIZE_20: usize = 1520;
 
 /// The size in bytes of a detector that holds the latest 64 calls.
-pub const UNSTUCK_SIZE_64: usize = 2848;
+pub const UNSTUCK_SIZE_64: usize = 2832;
 
 /// The number of calls that may wait for their outcomes. If there are more, the oldest is given up.
 pub const UNSTUCK_OPEN_MAX: usize = 8;
