@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{CLEAN, Folder, Ran, beside, program, stuck};
+use crate::harness::{CLEAN, Folder, Ran, in_environment_of, program, stuck};
 
 /// Returns the script of the step that scans.
 fn script() -> String {
@@ -23,7 +23,7 @@ fn run(folder: &Folder, paths: &str, options: &str) -> Ran {
     let bin = Path::new(env!("CARGO_BIN_EXE_unstuck")).parent().expect("a folder");
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
-    let mut command = beside(&program(), "bash");
+    let mut command = in_environment_of(&program(), "bash");
     command.args(["--noprofile", "--norc", "-e", "-o", "pipefail"]).arg(script);
     command.current_dir(folder.path()).env("PATH", path.expect("a path"));
     command.env("PATHS", paths).env("OPTIONS", options);

@@ -47,7 +47,7 @@ use regex::Regex;
 use serde_json::{Deserializer, Value};
 
 #[cfg(unix)]
-use crate::harness::beside;
+use crate::harness::in_environment_of;
 use crate::harness::{Folder, Ran, labels, program_at, runs, writes_golden};
 
 /// The cases that run at a time.
@@ -328,7 +328,7 @@ impl<'t> Console<'t> {
 /// Returns a shell in the surroundings of a command.
 #[cfg(unix)]
 fn in_shell(command: &Command) -> Command {
-    let mut shell = beside(command, "/bin/sh");
+    let mut shell = in_environment_of(command, "/bin/sh");
     shell.current_dir(command.get_current_dir().expect("a folder")).stdin(Stdio::null());
     shell
 }

@@ -210,7 +210,7 @@ pub(crate) fn piped(command: &mut Command) -> Child {
 
 /// Returns another program in the surroundings of `command`.
 #[cfg(unix)]
-pub(crate) fn beside(command: &Command, program: &str) -> Command {
+pub(crate) fn in_environment_of(command: &Command, program: &str) -> Command {
     let mut other = Command::new(program);
     for (name, value) in command.get_envs() {
         match value {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran, is_exhaustive, program, writes_golden};
 #[cfg(unix)]
-use crate::harness::{beside, piped};
+use crate::harness::{in_environment_of, piped};
 
 /// The names of the supported agents.
 pub(crate) const AGENTS: [&str; 13] = [
@@ -360,7 +360,7 @@ fn sixteen_hooks_with_long_results_lose_none() {
 #[cfg(unix)]
 fn limited(hooks: &Hooks, limit: &str, payload: &str) -> (Option<i32>, String) {
     let hook = hooks.command();
-    let mut shell = beside(&hook, "sh");
+    let mut shell = in_environment_of(&hook, "sh");
     shell.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
     let mut child = piped(shell.arg(hook.get_program()).args(hook.get_args()));
     // A program that ends early does not read all of it.
