@@ -110,7 +110,8 @@ fn tell(program: &Path, state: &Path, options: Option<&str>, payload: [&str; 2])
     if output.status.success() && output.stdout.is_empty() {
         return Ok(());
     }
-    Err(Error::other(format!("the hook ended with {}", output.status)))
+    let said = String::from_utf8_lossy(&output.stdout);
+    Err(Error::other(format!("the hook ended with {}, and said: {said}", output.status)))
 }
 
 /// Returns a program that does nothing.
@@ -173,15 +174,18 @@ fn end(tool: &str, args: &Value, result: &str) -> String {
     payload.to_string().split_off(1)
 }
 
-/// Returns the ends of the payloads of different builds, whose output has `length` bytes or a few more.
+/// Returns the ends of the payloads of different builds, whose output differs, too, and has `length` bytes or a few more.
 fn made(length: usize) -> Rc<Vec<String>> {
-    let mut output = String::new();
-    let mut lines = (0..).map(|n| format!("compiling item {n} of the project\n"));
-    while output.len() < length {
-        output.extend(lines.next());
-    }
-    let args = |n| json!({ "command": format!("make part-{n}"), "description": "Build a part" });
-    Rc::new((0..MADE).map(|n| end("Bash", &args(n), &output)).collect())
+    let build = |part: usize| {
+        let mut output = String::new();
+        let mut lines = (0..).map(|n| format!("compiling item {n} of part-{part}\n"));
+        while output.len() < length {
+            output.extend(lines.next());
+        }
+        let command = format!("make part-{part}");
+        end("Bash", &json!({ "command": command, "description": "Build a part" }), &output)
+    };
+    Rc::new((0..MADE).map(build).collect())
 }
 
 /// Returns the ends of payloads of real calls of many runs, or none if the runs are absent.
