@@ -184,18 +184,16 @@ impl<const W: usize> Window<W> {
     /// an equal answer to a call that works proves nothing: it may change by itself. O(W).
     pub(crate) fn proven(&self, record: &Record, hit: &Hit, reach: Mask) -> u16 {
         let waits = self.is_under_way(reach);
-        // The ending of the record of the pattern with `newer` newer ones.
-        let ending = |newer: u32| match hit.evidence.nth(newer)?.checked_sub(1) {
-            None => Some(Ending::of(record, record.status)),
-            Some(age) => self.ending(age),
-        };
-        let proves = |place: u32| {
-            let newer = ending(place)?;
-            let older = ending(place.saturating_add(hit.period.into()))?;
-            Some(newer.proves_with(&older) && !(waits && newer.worked()))
-        };
-        let row = (0..64_u16).take_while(|place| proves(u32::from(*place)) == Some(true)).count();
-        let row = u16::try_from(row).unwrap_or(u16::MAX);
+        let period = usize::from(hit.period);
+        let (ages, mut row) = (hit.evidence.since(1), 0_u16);
+        let olders = ages.places().skip(period.saturating_sub(1));
+        let mut newer = Ending::of(record, record.status);
+        for (newer_age, older_age) in ages.places().zip(olders) {
+            let proves = |older: &Ending| newer.proves_with(older) && !(waits && newer.worked());
+            let Some(older) = self.ending(older_age).filter(proves) else { break };
+            newer = if period == 1 { older } else { self.ending(newer_age).unwrap_or(older) };
+            row = row.saturating_add(1);
+        }
         row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
     }
 
