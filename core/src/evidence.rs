@@ -155,7 +155,7 @@ struct Lap<'s> {
 }
 
 impl Lap<'_> {
-    /// Returns the start of the rotation that sorts first. O(period).
+    /// Returns the start of the rotation that sorts first. Asks for O(period) steps.
     fn least_rotation(&self) -> u32 {
         // Two rotations that agree in their first steps. Once they differ, the greater one is out, and
         // with it each rotation that starts inside those steps.

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 pub struct Failure {
     /// The file or the option that it is about.
     pub about: String,
-    /// What is wrong with it.
+    /// The mistake, or the cause of the failure.
     pub why: String,
     /// Lines that help to do better, with the styles of a terminal. May be empty.
     pub help: String,

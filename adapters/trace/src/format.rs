@@ -9,7 +9,7 @@ use self::Failures::{Flagged, Never, Sometimes};
 use self::Layouts::{Document, Either, Lines};
 use self::Lists::{All, First};
 
-/// What is known of the objects of each format. Its head describes its rows.
+/// The tests by which an object is recognised, and the errors. The head of the file describes its rows.
 const TABLE: &str = include_str!("formats.txt");
 
 /// A transcript format that [`read`](crate::read) understands.

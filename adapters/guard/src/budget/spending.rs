@@ -1,4 +1,4 @@
-//! What a guard spends, and what it says and refuses because of its budget.
+//! A guard with a budget: it counts what the agent spends, warns near a limit, and refuses calls at it.
 
 use std::time::Duration;
 

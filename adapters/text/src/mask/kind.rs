@@ -168,7 +168,7 @@ pub(super) struct Span {
     pub(super) part: Part,
 }
 
-/// What stands in a span.
+/// The meaning of a span: a number, white space, or masked text.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     /// A number that counts.

@@ -1,4 +1,4 @@
-//! What rows of decimal digits are: times, durations, process ids, ports, labelled counters, and numbers.
+//! Tells a row of decimal digits apart: a time, a duration, a process id, a port, a labelled counter, or a plain number.
 
 use super::digits::{Digits, byte, ends_with};
 use super::kind::{Mask, Masks, Part, Span};

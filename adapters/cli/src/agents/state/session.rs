@@ -327,7 +327,7 @@ const TOLD_MAX: usize = 64;
 pub(crate) struct Told(Vec<u64>);
 
 impl Told {
-    /// Adds the loop with this id. Returns whether a person was not told of it before.
+    /// Adds the loop with this id. Returns whether it is new: no person was told of it before.
     pub(crate) fn add(&mut self, loop_id: LoopId) -> bool {
         let loop_id = loop_id.bits();
         if self.0.contains(&loop_id) {
